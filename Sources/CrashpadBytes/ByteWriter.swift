@@ -3,7 +3,7 @@ public protocol ByteOutput: AnyObject {
   /// Writes all bytes, or throws.
   func write(_ bytes: RawSpan) throws
 
-  /// Makes room for an output of this size, before its first byte is written. Throws if there is none.
+  /// Reserves room on the disk for an output of this size, before its first byte is written. Throws if the disk is too full.
   func reserve(_ byteCount: Int) throws
 }
 

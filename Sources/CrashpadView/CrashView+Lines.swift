@@ -41,7 +41,7 @@ extension CrashView {
       return line("\(fullAddress(row.address)) in \(module ?? "no module")", location: location)
     }
     if row.isInlined { return line(name, location: location, module: "inlined") }
-    let offset = row.functionOffsetAnywhere.map { " + \($0)" + (row.isNearest ? " (nearest symbol)" : "") } ?? ""
+    let offset = row.functionOffset.map { " + \($0)" + (row.isNearest ? " (nearest symbol)" : "") } ?? ""
     return line(name, offset: offset, location: location, module: place ?? "")
   }
 

@@ -60,8 +60,6 @@ extension CrashView {
     package var text: Text? { type == 1 ? Text(bytes) : nil }
   }
 
-  package var moduleCount: Int { snapshot.modules.count }
-
   package var moduleList: [Module] { snapshot.modules.indices.map { module($0) } }
 
   package func module(_ index: Int) -> Module {

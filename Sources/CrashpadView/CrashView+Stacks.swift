@@ -72,11 +72,9 @@ extension CrashView {
     /// The name as one line; nil without symbols.
     package var name: String? { SymbolizedAddress.line(function) }
 
-    /// The offset from the first instruction of the function, in bytes.
-    package var functionOffset: UInt64? { frame.functionOffset(of: frame.frame.moduleOffset) }
-
-    /// The same of a frame whose module has no address: an offset from the start of the address space.
-    package var functionOffsetAnywhere: UInt64? {
+    /// The offset from the first instruction of the function, in bytes. A report may say it of a frame whose module has no
+    /// address.
+    package var functionOffset: UInt64? {
       frame.functionOffset(of: frame.frame.moduleOffset ?? frame.frame.instruction)
     }
   }

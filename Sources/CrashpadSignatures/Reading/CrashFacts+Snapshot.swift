@@ -8,7 +8,7 @@ extension CrashFacts {
   ///   - file: the input of the snapshot.
   ///   - writer: the writer of the input.
   ///   - input: the name of the input.
-  ///   - sharedID: the id that all forms of the crash share, if it has none of its own; nil if there is none.
+  ///   - sharedID: the id for a crash whose report has no id: all forms of the crash share it; nil if the dump has too few facts.
   ///   - displayed: converts a text from the input to the form in which groups show it.
   package init(
     _ snapshot: ProcessSnapshot, _ file: InputFile, by writer: CrashAccount.Writer, input: String, sharedID: String?,

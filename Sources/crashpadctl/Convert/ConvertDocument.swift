@@ -12,7 +12,7 @@ struct ConvertDocument {
     "crashpadctl-convert/1",
     "Output of `crashpadctl convert --format json`: a document on one line for each input.",
     .argument("input", "The name of the input.") { $0.input },
-    .path("output", "The path of the output; null if there is none.") { $0.output },
+    .path("output", "The path of the output.") { $0.output },
     .word(
       "outcome", of: ["converted", "incomplete", "rejected", "failed"],
       """

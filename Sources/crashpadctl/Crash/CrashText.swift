@@ -34,7 +34,7 @@ enum CrashText {
     let offset = row.moduleOffset ?? row.address
     guard let name = row.name else { return "\(Wording.hex(row.address &- offset)) + \(offset)" }
     var place = name
-    if !row.isInlined { place += " + \(row.functionOffsetAnywhere ?? 0)" }
+    if !row.isInlined { place += " + \(row.functionOffset ?? 0)" }
     if let (file, line) = row.function?.source, line > 0 || hasLineZero {
       place += " (\(lastPathComponent(file)):\(line))"
     }

@@ -54,7 +54,7 @@ struct InspectDocument {
     .number("bytes", "Its size.", .always) { $0.range.count })
 
   private static let crash = Record<CrashView>(
-    .object("exception", exception, "The exception; null if there is none.") { view in
+    .object("exception", exception, "The exception; null if the process did not crash.") { view in
       view.exception.map { (view, $0) }
     },
     .object(
@@ -241,7 +241,7 @@ struct InspectDocument {
       "How a handler inside of a Linux process captured the registers: `own` (the thread crashed, or asked for the dump), "
         + "`signal`, `ptrace`, `proc` (only stack and instruction pointer) or `not-stopped` (none).", .omittable
     ) { $0.thread.capture.map(CrashView.name(of:)) },
-    .object("stack", stack, "The captured stack; null if there is none.") { $0.thread.stack },
+    .object("stack", stack, "The captured stack; null if it was not captured.") { $0.thread.stack },
     .text("queue", "The label of the thread's dispatch queue.", .omittable) { $0.thread.queue?.text },
     .members(of: registers) { ($0.view, $0.thread.context, $0.thread.location) },
     .list(

@@ -43,7 +43,23 @@ struct SymbolizeDocument {
       "missing", request, "Only with `--missing`, as the last member: the modules that have frames but no symbols.",
       .omittable
     ) { $0.part == .missing ? $0.view?.symbolRequests : nil },
-    .members(ifAny: crash) { owner in owner.part == .missing ? nil : owner.view.map { ($0, owner.part) } })
+    .members(ifAny: crash) { owner in owner.part == .missing ? nil : owner.view.map { Crash($0, owner.part) } })
+
+  /// The crash, whose stacks are put in order once for all members.
+  private final class Crash: Sendable {
+    let view: CrashView
+    let part: Part
+    /// In the order of the dump.
+    let stacks: [CrashView.Stack]
+    let crashed: Int?
+
+    init(_ view: CrashView, _ part: Part) {
+      self.view = view
+      self.part = part
+      stacks = view.threadStacksInOrder
+      crashed = stacks.firstIndex(where: \.isCrashed)
+    }
+  }
 
   private static let request = Record<SymbolRequest>(
     .text("debug_file", "The name for symbol servers.", .always) { $0.name },
@@ -53,10 +69,10 @@ struct SymbolizeDocument {
 
   // MARK: Process and system
 
-  private static let crash = Record<(view: CrashView, part: Part)>(
+  private static let crash = Record<Crash>(
     .number("pid", "The process id.") { $0.view.processID },
     .number("process_uptime", "Seconds from the start of the process to the crash.") { $0.view.uptime },
-    .object("crash_info", crashInfo, "The crash.", .always) { $0.view },
+    .object("crash_info", crashInfo, "The crash.", .always) { $0 },
     .object("system_info", systemInfo, "The system.", .always) { $0.view },
     .object(
       "signature", SignatureRecord.record,
@@ -67,17 +83,15 @@ struct SymbolizeDocument {
     .list("modules", ModuleRecord.record, "The modules.") { owner in
       owner.view.symbolizedModules.map { ModuleRecord($0, owner.view) }
     },
-    .members(ifAny: stacks) { $0.part == .stacks ? $0.view : nil })
+    .members(ifAny: stacks) { $0.part == .stacks ? $0 : nil })
 
-  private static let crashInfo = Record<CrashView>(
-    .text("type", "The exception's name.") { $0.exception.map { withoutAddress($0.title) } },
-    .text("description", "The name with the address, in words.") { $0.exception?.title },
-    .addressText("address", "The address that was accessed, or the instruction.") { view in
-      view.exception.map { view.fullAddress($0.address) }
+  private static let crashInfo = Record<Crash>(
+    .text("type", "The exception's name.") { $0.view.exception.map { withoutAddress($0.title) } },
+    .text("description", "The name with the address, in words.") { $0.view.exception?.title },
+    .addressText("address", "The address that was accessed, or the instruction.") { crash in
+      crash.view.exception.map { crash.view.fullAddress($0.address) }
     },
-    .number("crashing_thread", "Its index in `threads`.") { view in
-      view.threadStacksInOrder.firstIndex { $0.isCrashed }
-    },
+    .number("crashing_thread", "Its index in `threads`.") { $0.crashed },
     .text("assertion", "Null.") { _ in nil })
 
   /// The title without the address: "EXC_BAD_ACCESS / KERN_INVALID_ADDRESS".
@@ -110,18 +124,17 @@ struct SymbolizeDocument {
 
   // MARK: Threads
 
-  private static let stacks = Record<CrashView>(
+  private static let stacks = Record<Crash>(
     .object(
       "last_exception", frameList,
       "The stack of the exception that was not caught, where the input has it beside the threads.", .omittable
-    ) { view in view.lastException.map { Owned(view, $0) } },
-    .number("thread_count", "The number of objects in `threads`.", .always) { $0.threadStacksInOrder.count },
-    .list("threads", thread, "The threads with the requested stacks, in the order of the dump.") { view in
-      view.threadStacksInOrder.map { Owned(view, $0) }
+    ) { crash in crash.view.lastException.map { Owned(crash.view, $0) } },
+    .number("thread_count", "The number of objects in `threads`.", .always) { $0.stacks.count },
+    .list("threads", thread, "The threads with the requested stacks, in the order of the dump.") { crash in
+      crash.stacks.map { Owned(crash.view, $0) }
     },
-    .object("crashing_thread", crashingThread, "A copy of the crashed thread; null if there is none.") { view in
-      let stacks = view.threadStacksInOrder
-      return stacks.firstIndex(where: \.isCrashed).map { ($0, Owned(view, stacks[$0], hasRegisters: true)) }
+    .object("crashing_thread", crashingThread, "A copy of the crashed thread.") { crash in
+      crash.crashed.map { ($0, Owned(crash.view, crash.stacks[$0], hasRegisters: true)) }
     })
 
   /// A stack of a view.

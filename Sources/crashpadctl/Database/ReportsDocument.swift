@@ -58,7 +58,7 @@ struct ReportsDocument {
       .timeText("last_upload_attempt", "The time of the last attempt; null if there was none.") { row in
         row.report.metadata.value?.lastUploadAttemptTime.flatMap { row.dates.rfc3339($0) }
       },
-      .text("server_id", "The server's id; null if there is none.") {
+      .text("server_id", "The server's id.") {
         let id = $0.report.metadata.value?.serverID ?? []
         return id.isEmpty ? nil : String(decoding: id, as: UTF8.self)
       },
@@ -71,7 +71,7 @@ struct ReportsDocument {
         if case .damaged(let damage) = $0.report.metadata { damage.description } else { nil }
       },
       .list("attachments", attachment, "The attachments.") { $0.report.attachments },
-      .object("lock", lock, "The lock of the report; null if there is none.") { row in
+      .object("lock", lock, "The lock of the report.") { row in
         row.lock.map { ($0, row.dates) }
       })
 

@@ -28,7 +28,7 @@ struct DoctorDocument {
     ) { $0.state.rawValue },
     .text("found", "The facts.", .always) { $0.found },
     .text("meaning", "The effect on captures; null if the state is `ok`.") { $0.meaning },
-    .text("advice", "The recommended action; null if there is none.") { $0.advice })
+    .text("advice", "The recommended action.") { $0.advice })
 
   private static let trialMembers = Record<CaptureTrial>(
     .flag("whole", "Whether it left a complete dump.") { $0.fault == nil },
@@ -59,7 +59,7 @@ struct DoctorDocument {
       `standard`: the default action.
       """, .always
     ) { $0.owner.rawValue },
-    .address("address", "The address of the program's handler; null if there is none.") { $0.address },
+    .address("address", "The address of the program's handler.") { $0.address },
     .text("function", "The function of the program's handler; null if it has no name.") { $0.function },
     .path("module", "The file of the program's handler.") { $0.module })
 }

@@ -114,7 +114,7 @@ extension EventFrame {
     guard !row.isNearest else { return }
     symbol = row.function?.function ?? (row.isSignalFrame ? "<signal handler called>" : nil)
     name = row.function?.name ?? row.function?.function
-    symbolOffset = row.isInlined ? nil : row.functionOffsetAnywhere
+    symbolOffset = row.isInlined ? nil : row.functionOffset
     if let location = row.function?.location {
       (file, line) = (location.file, location.line)
     }

@@ -20,7 +20,7 @@ enum CodeDocument {
       "The field of a report that contains the code, such as `termination code`, `exception code` or `signal`."
     ) { $0.rows.first?.kind.rawValue },
     .text("name", "The name of the code.") { $0.rows.first?.name },
-    .address("code", "The number; null if there is none, or if it differs between systems.") {
+    .address("code", "The number; null if it differs between systems.") {
       $0.rows.first?.number
     },
     .list("facts", fact, "The parts of the number.") { $0.facts },

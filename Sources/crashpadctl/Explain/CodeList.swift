@@ -21,7 +21,7 @@ enum CodeList {
 
   private static let row = Record<CodeMeaning>(
     .members(of: CodeDocument.queried) { $0 },
-    .text("context", "The row to which it belongs; null if there is none.") { $0.context },
+    .text("context", "The row to which it belongs.") { $0.context },
     .members(of: CodeDocument.named) { $0 },
     .list("numbers", number, "Its numbers.") { $0.numbers },
     .text("meaning", "A sentence.", .always) { $0.event },

@@ -12,12 +12,8 @@ extension Member {
     _ name: String, _ meaning: String, _ presence: MemberPresence = .always,
     _ values: @escaping @Sendable (Value) -> [(name: String, count: Int)]?
   ) -> Member {
-    written(name, .map(.number), meaning, presence) { owner, json in
-      let counts = values(owner)
-      if counts == nil, presence == .omittable { return }
-      json.object(name, of: counts) { counts, json in
-        for (name, count) in counts { json.member(name, count) }
-      }
+    optional(name, .map(.number), meaning, presence, values) { name, counts, json in
+      json.object(name) { json in for (name, count) in counts { json.member(name, count) } }
     }
   }
 
@@ -26,11 +22,7 @@ extension Member {
     _ name: String, _ meaning: String, _ presence: MemberPresence = .nullable,
     _ value: @escaping @Sendable (Value) -> String?
   ) -> Member {
-    written(name, .time, meaning, presence) { owner, json in
-      let text = value(owner)
-      if text == nil, presence == .omittable { return }
-      json.member(name, text)
-    }
+    optional(name, .time, meaning, presence, value) { $2.member($0, $1) }
   }
 
   /// A path whose member with all bytes has a name of its own, because another member has the usual one.

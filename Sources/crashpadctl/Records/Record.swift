@@ -99,6 +99,21 @@ indirect enum JSONType: Sendable {
 // MARK: Texts and numbers
 
 extension Member {
+  /// A member that, without a value, is left out or is null.
+  static func optional<Part>(
+    _ name: String, _ type: JSONType, _ meaning: String, _ presence: MemberPresence,
+    _ value: @escaping @Sendable (Value) -> Part?,
+    _ write: @escaping @Sendable (_ name: String, Part, inout JSONWriter) -> Void
+  ) -> Member {
+    Member(name, type, presence, meaning) { owner, json in
+      if let part = value(owner) {
+        write(name, part, &json)
+      } else if presence != .omittable {
+        json.member(name, nil as String?)
+      }
+    }
+  }
+
   static func text(
     _ name: String, _ meaning: String, _ presence: MemberPresence = .nullable,
     _ value: @escaping @Sendable (Value) -> String?
@@ -164,48 +179,28 @@ extension Member {
     _ name: String, _ type: JSONType, _ presence: MemberPresence, _ meaning: String,
     _ value: @escaping @Sendable (Value) -> String?
   ) -> Member {
-    Member(name, type, presence, meaning) { owner, json in
-      let text = value(owner)
-      if text == nil, presence == .omittable { return }
-      json.member(name, text)
-    }
+    optional(name, type, meaning, presence, value) { $2.member($0, $1) }
   }
 
   static func number<Number: BinaryInteger & SendableMetatype>(
     _ name: String, _ meaning: String, _ presence: MemberPresence = .nullable,
     _ value: @escaping @Sendable (Value) -> Number?
   ) -> Member {
-    Member(name, .number, presence, meaning) { owner, json in
-      let number = value(owner)
-      if number == nil, presence == .omittable { return }
-      json.member(name, number)
-    }
+    optional(name, .number, meaning, presence, value) { $2.member($0, $1) }
   }
 
   static func flag(
     _ name: String, _ meaning: String, _ presence: MemberPresence = .always,
     _ value: @escaping @Sendable (Value) -> Bool?
   ) -> Member {
-    Member(name, .flag, presence, meaning) { owner, json in
-      if let flag = value(owner) {
-        json.member(name, flag)
-      } else if presence != .omittable {
-        json.member(name, nil as String?)
-      }
-    }
+    optional(name, .flag, meaning, presence, value) { $2.member($0, $1) }
   }
 
   static func texts(
     _ name: String, of type: JSONType = .text, _ meaning: String, _ presence: MemberPresence = .always,
     _ values: @escaping @Sendable (Value) -> [String]?
   ) -> Member {
-    Member(name, .list(type), presence, meaning) { owner, json in
-      if let texts = values(owner) {
-        json.member(name, texts)
-      } else if presence != .omittable {
-        json.member(name, nil as String?)
-      }
-    }
+    optional(name, .list(type), meaning, presence, values) { $2.member($0, $1) }
   }
 }
 
@@ -224,11 +219,7 @@ extension Member {
     _ name: String, _ meaning: String, _ presence: MemberPresence = .nullable,
     _ value: @escaping @Sendable (Value) -> [UInt8]?
   ) -> Member {
-    Member(name, .path, presence, meaning) { owner, json in
-      let bytes = value(owner)
-      if bytes == nil, presence == .omittable { return }
-      json.member(name, fileName: bytes)
-    }
+    optional(name, .path, meaning, presence, value) { $2.member($0, fileName: $1) }
   }
 
   /// An argument that names a file; `-` is standard input.
@@ -247,10 +238,8 @@ extension Member {
     _ name: String, _ record: Record<Part>, _ meaning: String, _ presence: MemberPresence = .nullable,
     _ value: @escaping @Sendable (Value) -> Part?
   ) -> Member {
-    Member(name, .object(record.descriptions), presence, meaning) { owner, json in
-      let part = value(owner)
-      if part == nil, presence == .omittable { return }
-      json.object(name, of: part) { record.write($0, to: &$1) }
+    optional(name, .object(record.descriptions), meaning, presence, value) { name, part, json in
+      json.object(name) { record.write(part, to: &$0) }
     }
   }
 
@@ -258,12 +247,8 @@ extension Member {
     _ name: String, _ record: Record<Part>, _ meaning: String, _ presence: MemberPresence = .always,
     _ values: @escaping @Sendable (Value) -> [Part]?
   ) -> Member {
-    Member(name, .list(.object(record.descriptions)), presence, meaning) { owner, json in
-      if let parts = values(owner) {
-        json.objects(name, parts) { record.write($0, to: &$1) }
-      } else if presence != .omittable {
-        json.member(name, nil as String?)
-      }
+    optional(name, .list(.object(record.descriptions)), meaning, presence, values) { name, parts, json in
+      json.objects(name, parts) { record.write($0, to: &$1) }
     }
   }
 
@@ -284,12 +269,8 @@ extension Member {
     _ name: String, of type: JSONType = .text, _ meaning: String, _ presence: MemberPresence = .always,
     _ values: @escaping @Sendable (Value) -> [(name: String, value: String)]?
   ) -> Member {
-    Member(name, .map(type), presence, meaning) { owner, json in
-      let entries = values(owner)
-      if entries == nil, presence == .omittable { return }
-      json.object(name, of: entries) { entries, json in
-        for entry in entries { json.member(entry.name, entry.value) }
-      }
+    optional(name, .map(type), meaning, presence, values) { name, entries, json in
+      json.object(name) { json in for entry in entries { json.member(entry.name, entry.value) } }
     }
   }
 

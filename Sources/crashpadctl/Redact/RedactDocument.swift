@@ -13,7 +13,7 @@ struct RedactDocument {
   static let document = Document<RedactDocument>(
     "crashpadctl-redact/1", "Output of `crashpadctl redact --format json`: a document on one line for each input.",
     .argument("input", bytesIn: "input_name_bytes", "The name of the input.", .always) { $0.input },
-    .argument("output", bytesIn: "output_name_bytes", "The path of the output; null if there is none.") {
+    .argument("output", bytesIn: "output_name_bytes", "The path of the output.") {
       $0.result.failure == nil ? $0.output.map { ArgumentText.text($0.bytes) } : nil
     },
     .word(

@@ -32,7 +32,7 @@ struct WorkerDocument {
     .number("bytes", "The size of the data that follow the head.", .omittable) { $0.madeBytes },
     .number("signal", "The number of the signal by which the dump ended the worker.", .omittable) { $0.signal },
     .text("error", "The reason why there is no result.", .omittable) { $0.error },
-    .document("document", "The document of the command with the operation's name; null if there is none.") {
+    .document("document", "The document of the command with the operation's name.") {
       $0.document
     })
 
