@@ -36,8 +36,10 @@ extension Dump {
     {
       return id
     }
-    let folder = path.removingLastComponent().lastComponent.flatMap { FileName($0) }
-    guard format == .intermediateDump, folder == DatabaseLayout.pendingDumps else { return nil }
+    guard format == .intermediateDump,
+      path.bytes.split(separator: UInt8(ascii: "/")).dropLast().last.map(Array.init)
+        == DatabaseLayout.pendingDumps.bytes
+    else { return nil }
     return file.withBytes { ContentID.of($0) }
   }
 }

@@ -66,9 +66,11 @@ struct TwinSearch {
 
   /// The cells in which each crash counts once; of each twin its crash's cell has the number.
   static func resolved(_ cells: [GroupCell.Key: GroupCell]) -> [GroupCell.Key: GroupCell] {
-    let isWaiting = cells.values.contains { !$0.waiting.isEmpty }
-    let cells = isWaiting ? withoutOtherForms(cells) : cells
-    let search = TwinSearch(isWaiting ? cells : [:])
+    let waiting = cells.values.reduce(0) { $0 + $1.waiting.values.reduce(0, +) }
+    let cells = waiting > 1 ? withoutOtherForms(cells) : cells
+    // A crash that waits alone has no twin.
+    let mayHaveTwins = waiting > 1 || waiting == 1 && cells.values.contains { !$0.accounts.isEmpty }
+    let search = TwinSearch(mayHaveTwins ? cells : [:])
     var resolved = cells.mapValues { $0.withoutAccounts }
     for (key, cell) in cells {
       for (facts, count) in cell.waiting {

@@ -50,15 +50,16 @@ extension CrashView {
 
   package struct Exception: Sendable {
     let snapshot: ExceptionSnapshot
+    let system: SystemSnapshot
     /// Such as "EXC_BAD_ACCESS / KERN_INVALID_ADDRESS at 0x10".
     package let title: String
     /// Nil if the title has it.
     package let explanation: String?
-    /// As in Apple's reports.
-    package let appleTitle: AppleExceptionTitle
     /// The place of the instruction; nil without registers, or outside all modules.
     package let location: Location?
 
+    /// As in Apple's reports.
+    package var appleTitle: AppleExceptionTitle { AppleExceptionTitle(snapshot, system) }
     package var kind: ExceptionSnapshot.Kind { snapshot.kind }
     package var threadID: UInt64 { snapshot.threadID }
     package var code: UInt32 { snapshot.code }
@@ -70,13 +71,14 @@ extension CrashView {
     package var isSimulated: Bool { snapshot.isSimulated }
   }
 
+  package var hasException: Bool { snapshot.exception != nil }
+
   /// Nil if nothing was raised, or the report has no exception.
   package var exception: Exception? {
     guard let exception = snapshot.exception else { return nil }
     let description = ExceptionDescription(exception, snapshot.system)
     return Exception(
-      snapshot: exception, title: description.title, explanation: description.explanation,
-      appleTitle: AppleExceptionTitle(exception, snapshot.system),
+      snapshot: exception, system: snapshot.system, title: description.title, explanation: description.explanation,
       location: exception.context.flatMap { location($0.instructionPointer) })
   }
 

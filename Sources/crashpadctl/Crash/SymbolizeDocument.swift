@@ -52,12 +52,14 @@ struct SymbolizeDocument {
     /// In the order of the dump.
     let stacks: [CrashView.Stack]
     let crashed: Int?
+    let exception: CrashView.Exception?
 
     init(_ view: CrashView, _ part: Part) {
       self.view = view
       self.part = part
       stacks = view.threadStacksInOrder
       crashed = stacks.firstIndex(where: \.isCrashed)
+      exception = view.exception
     }
   }
 
@@ -86,10 +88,10 @@ struct SymbolizeDocument {
     .members(ifAny: stacks) { $0.part == .stacks ? $0 : nil })
 
   private static let crashInfo = Record<Crash>(
-    .text("type", "The exception's name.") { $0.view.exception.map { withoutAddress($0.title) } },
-    .text("description", "The name with the address, in words.") { $0.view.exception?.title },
+    .text("type", "The exception's name.") { $0.exception.map { withoutAddress($0.title) } },
+    .text("description", "The name with the address, in words.") { $0.exception?.title },
     .addressText("address", "The address that was accessed, or the instruction.") { crash in
-      crash.view.exception.map { crash.view.fullAddress($0.address) }
+      crash.exception.map { crash.view.fullAddress($0.address) }
     },
     .number("crashing_thread", "Its index in `threads`.") { $0.crashed },
     .text("assertion", "Null.") { _ in nil })

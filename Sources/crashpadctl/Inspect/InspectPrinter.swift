@@ -50,7 +50,7 @@ struct InspectPrinter {
   private func printOverview(_ view: CrashView, _ item: InputList.Input) {
     // Among many inputs, a dump's stack is printed only if symbols were requested. A single dump always has one,
     // with the symbols on this system.
-    let hasStack = (!item.isFound || hasSymbols) && view.exception != nil
+    let hasStack = (!item.isFound || hasSymbols) && view.hasException
     let view = hasStack ? view.walkingCrashedThread(cache) : view
     let overview = OverviewText(view: view, name: item.name, style: .output)
     Terminal.output(overview.text(item.isFound ? .short : .all, summary: view.summary))

@@ -60,7 +60,7 @@ struct InputList {
     self.searched = searched
     self.allowsEmpty = allowsEmpty
     addAll(arguments, accepting)
-    if once { inputs = Self.once(inputs) }
+    if once, inputs.count > 1 { inputs = Self.once(inputs) }
   }
 
   private mutating func addAll(_ arguments: [String], _ accepting: [InputFormat]) {
