@@ -41,10 +41,11 @@ package struct CrashFacts: Sendable, Hashable {
   }
 
   /// The crash that the forms share, with the program that wrote them.
-  var form: Form? { report.map { Form(report: $0, role: role) } }
+  var form: Form? { report.map { Form(report: Array($0.utf8), role: role) } }
 
   struct Form: Hashable {
-    let report: String
+    /// The bytes of the id, by which an index compares: other bytes may be the same text.
+    let report: [UInt8]
     let role: CrashAccount.Role?
   }
 }
