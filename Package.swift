@@ -215,7 +215,7 @@ let package = Package(
       name: "MinidumpReaderTests",
       dependencies: [
         "CrashpadBytes", "CrashpadCore", "DumpInterpretation", "DumpSynth", "CrashpadFiles", "IntermediateDump",
-        "CrashpadMeaning", "CrashpadMinidump", "CrashpadSnapshot", "ToolRunner",
+        "CrashpadMeaning", "CrashpadMinidump", "CrashpadSnapshot", "CrashpadSymbolication", "ToolRunner",
         .product(name: "SystemPackage", package: "swift-system"),
       ]),
     .testTarget(

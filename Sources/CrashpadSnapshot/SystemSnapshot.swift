@@ -16,6 +16,8 @@ public enum OperatingSystem: String, Sendable {
   case windows = "Windows"
   case fuchsia = "Fuchsia"
   case unknown = "unknown"
+
+  package var isApple: Bool { self == .ios || self == .macos }
 }
 
 /// The machine and its operating system.

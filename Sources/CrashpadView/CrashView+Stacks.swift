@@ -98,7 +98,7 @@ extension CrashView {
   package var lastException: Stack? {
     guard let frames = symbolization?.lastException, !frames.isEmpty else { return nil }
     return Stack(
-      owner: .lastException, isCrashed: false, id: nil, name: nil, queue: nil, frames: frames, end: .done, context: nil)
+      owner: .lastException, isCrashed: false, id: nil, name: nil, queue: nil, frames: frames, end: .recorded, context: nil)
   }
 
   private func stack(_ thread: Symbolization.Thread) -> Stack {
@@ -137,7 +137,9 @@ extension WalkEnd {
   /// - Parameter frames: the number of frames that were walked.
   package func sentence(frames: Int) -> String? {
     switch self {
-    case .done: nil
+    case .done, .recorded: nil
+    case .endOfChain: "The chain of frame pointers ends here."
+    case .nullReturnAddress: "The walk ends here: the return address is null."
     case .noCaller: "The walk ends here: nothing leads to a caller."
     case .missingMemory: "The walk ends here: the dump does not have the stack's memory from here on."
     case .noProgress: "The walk ends here: the stack is corrupt and leads back to itself."

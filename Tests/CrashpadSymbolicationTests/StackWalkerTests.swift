@@ -22,7 +22,7 @@ struct StackWalkerTests {
     #expect(walk.frames.map(\.trust) == [.context, .framePointer, .framePointer])
     #expect(walk.frames.map(\.module) == [0, 0, 0])
     #expect(walk.frames.map(\.lookupOffset) == [0x100, 0x1233, 0x5677])
-    #expect(walk.end == .done)
+    #expect(walk.end == .endOfChain)
   }
 
   @Test("Follows the frame pointers of x86_64")
@@ -33,7 +33,7 @@ struct StackWalkerTests {
     let walk = process.walk(FrameRegisters(.x86_64, [16: 0x40_0100, 7: 0x7000, 6: 0x7010]))
     #expect(walk.frames.map(\.instruction) == [0x40_0100, 0x40_1111])
     #expect(walk.frames.map(\.stackPointer) == [0x7000, 0x7020])
-    #expect(walk.end == .done)
+    #expect(walk.end == .endOfChain)
   }
 
   @Test(
@@ -44,7 +44,7 @@ struct StackWalkerTests {
     process.memory(at: 0x7000, [1, 2, 0x7028, 0x40_1111, 9, 0, 0])
     let walk = process.walk(FrameRegisters(.x86_64, [16: 0x40_0100, 7: pointer, 6: 0x7010]))
     #expect(walk.frames.map(\.instruction) == [0x40_0100, 0x40_1111])
-    #expect(walk.end == .done)
+    #expect(walk.end == .endOfChain)
   }
 
   @Test("A frame chain in a circle ends")
@@ -138,7 +138,7 @@ struct StackWalkerTests {
     #expect(walk.frames.map(\.instruction) == [0x40_0210, 0x40_0110])
     #expect(walk.frames.map(\.trust) == [.context, .callFrameInfo])
     #expect(walk.frames.map(\.stackPointer) == [0x7000, 0x7018])
-    #expect(walk.end == .done)
+    #expect(walk.end == .nullReturnAddress)
   }
 
   @Test("A leaf of arm64 has its return address in the link register")

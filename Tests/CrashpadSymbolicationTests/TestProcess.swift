@@ -35,7 +35,7 @@ struct TestProcess {
     -> StackWalker.Walk
   {
     StackWalker(
-      modules: modules, memory: WalkedMemory(snapshot, InputFile(bytes: [])), addressMask: mask, limits: limits
+      modules: modules, StackWalker.Process(snapshot, InputFile(bytes: []), addressMask: mask), limits: limits
     ).walk(from: registers)
   }
 }

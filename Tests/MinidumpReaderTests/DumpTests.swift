@@ -1,3 +1,5 @@
+import CrashpadBytes
+import CrashpadSymbolication
 import CrashpadCore
 import DumpSynth
 import CrashpadFiles

@@ -19,6 +19,9 @@ struct ElfSymbolTable {
   /// Addresses with the symbols of several functions.
   private(set) var sharedAddresses: Set<UInt64> = []
 
+  /// Whether these are all symbols of the program, not only those for other files.
+  private(set) var isWhole = false
+
   init() {}
 
   /// Reads `.symtab`, or `.dynsym` if there is none.
@@ -33,6 +36,7 @@ struct ElfSymbolTable {
     // A file has one of each kind at most.
     let full = tables.first { $0.header.sh_type == UInt32(SHT_SYMTAB) }
     if let table = full ?? tables.first { read(table, file) }
+    isWhole = full != nil
     sort()
   }
 

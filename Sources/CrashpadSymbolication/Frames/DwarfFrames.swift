@@ -81,6 +81,8 @@ extension ElfFile {
     switch Int32(machine) {
     case EM_X86_64: .x86_64
     case EM_AARCH64: .arm64
+    case EM_386: .x86
+    case EM_ARM: .arm(framePointer: 11)
     default: nil
     }
   }

@@ -51,6 +51,8 @@ package struct FrameRules: Sendable {
     switch architecture {
     case .arm64: registers[31] != nil && registers[16] != nil
     case .x86_64: registers[7] != nil && registers[2] != nil
+    case .x86: registers[4] != nil && registers[1] != nil
+    case .arm: registers[13] != nil && registers[2] != nil
     }
   }
 

@@ -6,30 +6,74 @@ package struct FrameRegisters: Sendable {
   package enum Architecture: Sendable, Hashable {
     case arm64
     case x86_64
+    case x86
+    /// - Parameter framePointer: 7 in code of Apple, else 11.
+    case arm(framePointer: Int)
 
+    /// The number of registers; the last one is the instruction pointer.
     var count: Int {
       switch self {
       // x0 to x30, sp, pc
       case .arm64: 33
       // rax to r15, rip
       case .x86_64: 17
+      // eax to edi, eip
+      case .x86: 9
+      // r0 to r12, sp, lr, pc
+      case .arm: 16
       }
     }
 
-    var framePointer: Int { self == .arm64 ? 29 : 6 }
-    var stackPointer: Int { self == .arm64 ? 31 : 7 }
-    var instructionPointer: Int { self == .arm64 ? 32 : 16 }
-    /// The register for the return address of a call; only on arm64.
-    var link: Int? { self == .arm64 ? 30 : nil }
+    /// The size of an address, in bytes.
+    var addressSize: UInt64 {
+      switch self {
+      case .arm64, .x86_64: 8
+      case .x86, .arm: 4
+      }
+    }
+
+    /// Whether a call pushes its return address.
+    var isIntel: Bool { self == .x86_64 || self == .x86 }
+
+    var framePointer: Int {
+      switch self {
+      case .arm64: 29
+      case .x86_64: 6
+      case .x86: 5
+      case .arm(let framePointer): framePointer
+      }
+    }
+
+    var stackPointer: Int {
+      switch self {
+      case .arm64: 31
+      case .x86_64: 7
+      case .x86: 4
+      case .arm: 13
+      }
+    }
+
+    var instructionPointer: Int { count - 1 }
+
+    /// The register for the return address of a call; none on Intel.
+    var link: Int? {
+      switch self {
+      case .arm64: 30
+      case .arm: 14
+      case .x86_64, .x86: nil
+      }
+    }
 
     /// All registers except the stack pointer and the instruction pointer.
-    var general: [Int] { (0..<(self == .arm64 ? 31 : 16)).filter { $0 != stackPointer } }
+    var general: [Int] { (0..<instructionPointer).filter { $0 != stackPointer } }
 
     /// The registers that a called function preserves.
     var preserved: [Int] {
       switch self {
       case .arm64: Array(19...29)
       case .x86_64: [3, 6, 12, 13, 14, 15]
+      case .x86: [3, 5, 6, 7]
+      case .arm: Array(4...11)
       }
     }
 
@@ -38,6 +82,8 @@ package struct FrameRegisters: Sendable {
       switch self {
       case .arm64: 0x3ff8_0000
       case .x86_64: 0xf048
+      case .x86: 0xe8
+      case .arm: 0xff0
       }
     }
 
@@ -45,33 +91,39 @@ package struct FrameRegisters: Sendable {
     func number(_ name: String) -> Int? {
       let name = name.hasPrefix("$") ? String(name.dropFirst()) : name
       return switch self {
-      case .arm64:
-        switch name {
-        case "sp": 31
-        case "pc": 32
-        case "fp": 29
-        case "lr": 30
-        default: name.hasPrefix("x") ? Int(name.dropFirst()).flatMap { (0...30).contains($0) ? $0 : nil } : nil
-        }
-      case .x86_64: Self.names.firstIndex(of: name)
+      case .arm64: ["sp": 31, "pc": 32, "fp": 29, "lr": 30][name] ?? Self.numbered(name, "x", 0...30)
+      case .arm(let framePointer):
+        ["sp": 13, "lr": 14, "pc": 15, "fp": framePointer][name] ?? Self.numbered(name, "r", 0...15)
+      case .x86_64: Self.names64.firstIndex(of: name)
+      case .x86: Self.names32.firstIndex(of: name)
       }
     }
 
-    private static let names = [
+    private static func numbered(_ name: String, _ prefix: String, _ range: ClosedRange<Int>) -> Int? {
+      guard name.hasPrefix(prefix), let number = Int(name.dropFirst()), range.contains(number) else { return nil }
+      return number
+    }
+
+    private static let names64 = [
       "rax", "rdx", "rcx", "rbx", "rsi", "rdi", "rbp", "rsp", "r8", "r9", "r10", "r11", "r12", "r13", "r14", "r15",
       "rip",
     ]
+    private static let names32 = ["eax", "ecx", "edx", "ebx", "esp", "ebp", "esi", "edi", "eip"]
   }
 
   package let architecture: Architecture
   private var values = InlineArray<33, UInt64>(repeating: 0)
   /// A bit mask of the registers that are known.
   private var known: UInt64 = 0
+  /// The bytes of parameters that the function pushed for its callee, which takes them off the stack: on 32-bit Windows.
+  var pushedParameters: UInt64 = 0
 
   package init(_ architecture: Architecture) { self.architecture = architecture }
 
   /// Nil for architectures that stack walking does not support.
-  package init?(_ context: CPUContext) {
+  ///
+  /// - Parameter system: tells which register of arm is the frame pointer.
+  package init?(_ context: CPUContext, on system: OperatingSystem) {
     switch context {
     case .arm64(let context):
       self.init(.arm64)
@@ -85,7 +137,17 @@ package struct FrameRegisters: Sendable {
       for (index, value) in general.enumerated() { self[index] = value }
       for index in 0..<8 { self[8 + index] = context.r[index] }
       self[16] = context.rip
-    case .named: return nil
+    case .named(let architecture, let registers, let instructionPointer, let stackPointer):
+      switch architecture {
+      case .x86: self.init(.x86)
+      case .arm: self.init(.arm(framePointer: system.isApple ? 7 : 11))
+      default: return nil
+      }
+      for register in registers {
+        if let number = self.architecture.number(register.name) { self[number] = register.value & 0xffff_ffff }
+      }
+      self.instructionPointer = instructionPointer & 0xffff_ffff
+      self.stackPointer = stackPointer & 0xffff_ffff
     }
   }
 

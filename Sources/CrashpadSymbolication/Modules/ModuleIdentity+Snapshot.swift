@@ -1,3 +1,4 @@
+package import CrashpadBytes
 package import CrashpadFiles
 package import CrashpadSnapshot
 
@@ -21,5 +22,14 @@ extension ModuleIdentity {
     self.init(
       path: path ?? "", debugName: text(module.debugName) ?? text(module.name), debugID: id, buildID: buildID,
       mayBeLocal: [.linux, .android, .unknown].contains(snapshot.system.operatingSystem))
+  }
+}
+
+extension ModuleMap {
+  package init(_ modules: [ModuleSnapshot]) {
+    self.init(
+      modules.enumerated().compactMap { index, module in
+        module.address.flatMap { address in module.size.map { (address, $0, index) } }
+      })
   }
 }

@@ -95,6 +95,8 @@ package final class ModuleSymbols: Sendable {
     return caller == nil || isNotWhole ? nil : caller
   }
 
+  func parameterSize(at offset: UInt64) -> UInt64? { search.symbols.firstResult { $0.parameterSize(at: offset) } }
+
   /// Eight bytes of code at an offset, little-endian; nil if no file has them.
   package func code(at offset: UInt64) -> UInt64? {
     guard let word = search.symbols.firstResult({ $0.code(at: offset) }) else { return nil }

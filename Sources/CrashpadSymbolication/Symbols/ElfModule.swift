@@ -123,12 +123,17 @@ final class ElfModule {
 
   /// The start of the function that contains `address`.
   func functionAddress(_ address: UInt64) -> UInt64? {
-    info?.functionAddress(address) ?? symbol(at: address)?.entry.address
+    if let start = info?.functionAddress(address) { return start }
+    // A symbol without a size may be that of another function.
+    guard let (entry, _) = symbol(at: address), entry.size > 0 else { return nil }
+    return entry.address
   }
 
   /// Whether a return address in a stack can be at `address`: it is code, and in a function if functions are known.
   func isInFunction(_ address: UInt64) -> Bool {
     guard (loaded ?? debug)?.isCode(address) ?? true else { return false }
-    return symbol(at: address) != nil || info?.functionAddress(address) != nil || tables.isEmpty
+    if symbol(at: address) != nil || info?.functionAddress(address) != nil { return true }
+    // The dynamic symbols lack the functions that the file calls itself.
+    return !tables.contains(where: \.table.isWhole)
   }
 }

@@ -30,6 +30,8 @@ package protocol SymbolFile: AnyObject, Sendable {
   func caller(
     of callee: FrameRegisters, at offset: UInt64, isInnermost: Bool, _ memory: (UInt64) -> UInt64?
   ) -> FrameRegisters?
+  /// The bytes of parameters that the function takes off the stack when it returns; nil if unknown.
+  func parameterSize(at offset: UInt64) -> UInt64?
   /// Eight bytes of code, little-endian; nil if the file does not have them.
   func code(at offset: UInt64) -> UInt64?
   /// Code around an offset, and how many bytes of it are before the offset; nil if the file does not have it.
@@ -42,6 +44,7 @@ extension SymbolFile {
   package func caller(
     of callee: FrameRegisters, at offset: UInt64, isInnermost: Bool, _ memory: (UInt64) -> UInt64?
   ) -> FrameRegisters? { nil }
+  package func parameterSize(at offset: UInt64) -> UInt64? { nil }
   package func code(at offset: UInt64) -> UInt64? { nil }
   package func code(around offset: UInt64, before: Int, after: Int) -> (bytes: [UInt8], before: Int)? { nil }
 }

@@ -15,6 +15,8 @@ enum SignalReturn {
       ]
     // mov x8, #139; svc #0
     case .arm64: [([0xd400_0001_d280_1168], [.max])]
+    // The C libraries of 32-bit systems have call frame information for it.
+    case .x86, .arm: []
     }
   }
 
@@ -42,6 +44,7 @@ enum SignalReturn {
     case .arm64:
       // A siginfo of 128 bytes, a ucontext of 176 including its signal mask, the fault address, and x0 to x30, sp, pc
       for register in 0...32 { saved[register] = 128 + 176 + 8 + 8 * UInt64(register) }
+    case .x86, .arm: break
     }
     var rules = FrameRules()
     rules.isSignalFrame = true

@@ -1,15 +1,38 @@
-/// The method by which a frame was found, from the most to the least reliable. The names are rust-minidump's.
-package enum FrameTrust: String, Sendable {
+/// The method by which a frame was found. rust-minidump's names are used where it has the method.
+package enum FrameTrust: String, Sendable, CaseIterable {
   /// The registers of the thread.
   case context
-  /// A list in the dump: the return addresses of an uncaught NSException.
+  /// A list in the dump: the frames of a report, or the return addresses of an uncaught NSException.
   case prewalked
-  /// Rules for this address: DWARF call frame information, STACK CFI, or Apple's compact unwind encoding.
+  /// Rules for this address: DWARF call frame information, STACK CFI, STACK WIN, or Apple's compact unwind encoding.
   case callFrameInfo = "cfi"
   /// The chain of frame pointers.
   case framePointer = "frame_pointer"
-  /// A word on the stack that looks like a return address.
+  /// The link register of a function that has called nothing yet.
+  case linkRegister = "link_register"
+  /// The word at the stack pointer of a function that has pushed nothing yet, after the call to it.
+  case returnAddress = "return_address"
+  /// A word on the stack, or in the link register, that looks like a return address.
   case scan
+}
+
+/// What a walk may conclude from a frame, by the method that found it. Everything else is a guess, and is marked as one.
+///
+/// Sources: "The Stack Frame" in the psABI of x86-64, which lets code use `rbp` as a general register, and sets it to 0 before
+/// the outermost frame; "The Frame Pointer" in the AAPCS64, which ends the chain with an address of 0.
+extension FrameTrust {
+  /// Whether the frame pointer is known to be one: then 0 ends the chain. After all other methods the register has what the
+  /// program left there.
+  var knowsFramePointer: Bool { self == .framePointer }
+
+  /// Whether the caller's address is as sure as that of the callee: then it may also be in code of no module. A word that was
+  /// found by chance must be in a module.
+  var leadsOutOfModules: Bool {
+    switch self {
+    case .callFrameInfo, .framePointer, .linkRegister, .returnAddress, .context: true
+    case .scan, .prewalked: false
+    }
+  }
 }
 
 /// One frame of a walked stack.
@@ -27,6 +50,8 @@ package struct StackFrame: Sendable {
   package let moduleOffset: UInt64?
   /// Whether this is the code to which the kernel makes a signal handler return: its caller was interrupted.
   package internal(set) var isSignalFrame = false
+  /// The number of words of the stack that the scan for this frame passed over; nil if it was not found by a scan.
+  package internal(set) var skippedWords: Int?
 
   /// The address for symbol lookup: for a caller, an address inside of the call. The code to which a handler returns is
   /// not called.
@@ -38,9 +63,16 @@ package struct StackFrame: Sendable {
 }
 
 /// The reason why a walk ended.
-package enum WalkEnd: String, Sendable {
-  /// The outermost frame was reached.
+package enum WalkEnd: String, Sendable, CaseIterable {
+  /// The last frame is known to be the outermost one: its rules say so, or it is a system's function that starts a program
+  /// or a thread.
   case done
+  /// The input lists the frames, and no more of them.
+  case recorded
+  /// The chain of frame pointers ends with 0, as before the outermost frame.
+  case endOfChain = "end-of-chain"
+  /// The return address is 0: the frame is the outermost one, or the stack was overwritten.
+  case nullReturnAddress = "null-return-address"
   /// No method found a caller.
   case noCaller = "no-caller"
   /// The memory at the caller's place in the stack was not captured.

@@ -58,7 +58,7 @@ package struct Symbolization: Sendable {
       return WalkedModule(index: index, address: address, size: size, symbols: lazies[index])
     }
     let walker = StackWalker(
-      modules: walked, memory: WalkedMemory(snapshot, file), addressMask: snapshot.codeAddressMask, limits: limits)
+      modules: walked, StackWalker.Process(snapshot, file, addressMask: snapshot.codeAddressMask), limits: limits)
 
     let name = { (module: Int, offset: UInt64) in lazies[module].symbols.symbolize(offset) }
     var framesLeft = limits.allFrames
@@ -67,7 +67,7 @@ package struct Symbolization: Sendable {
         (index == nil || thread?.isCrashed == true ? snapshot.exception?.context : nil) ?? thread?.thread.context
       let (frames, end): ([Frame], WalkEnd)
       if let recorded = thread?.thread.frames {
-        (frames, end) = (RecordedStack(recorded, demangled: cache.demangled, name).frames, .done)
+        (frames, end) = (RecordedStack(recorded, demangled: cache.demangled, name).frames, .recorded)
       } else {
         let walk = Self.walk(thread?.thread, context, snapshot, file, walker, most: framesLeft)
         framesLeft -= walk.frames.count
@@ -93,10 +93,10 @@ package struct Symbolization: Sendable {
     _ walker: StackWalker, most: Int
   ) -> StackWalker.Walk {
     if let addresses = snapshot.prewalkedAddresses(thread, context, file) { return walker.walk(prewalked: addresses) }
-    guard let context, let registers = FrameRegisters(context) else {
+    guard let context, let registers = FrameRegisters(context, on: snapshot.system.operatingSystem) else {
       return StackWalker.Walk(frames: [], end: .noRegisters)
     }
-    return walker.walk(from: registers, most: most)
+    return walker.walk(from: registers, isThumb: context.isThumb, most: most)
   }
 }
 
@@ -155,5 +155,13 @@ extension ProcessSnapshot {
       }
     }
     return addresses
+  }
+}
+
+extension CPUContext {
+  /// Whether the current instruction of arm is in the short form, by bit 5 of the program status register.
+  package var isThumb: Bool {
+    guard case .named(.arm, let registers, _, _) = self else { return false }
+    return registers.first { $0.name == "cpsr" }.map { $0.value >> 5 & 1 == 1 } ?? false
   }
 }

@@ -25,15 +25,21 @@ package final class WalkedMemory: Sendable {
   }
 
   /// The eight bytes at `address`, little-endian; nil if they were not captured.
-  package func word(_ address: UInt64) -> UInt64? {
+  package func word(_ address: UInt64) -> UInt64? { load(address, 8) { $0.uint64(at: $1) } }
+
+  /// The four bytes at `address`, little-endian; nil if they were not captured.
+  package func halfWord(_ address: UInt64) -> UInt64? { load(address, 4) { UInt64($0.uint32(at: $1)) } }
+
+  @inline(__always)
+  private func load(_ address: UInt64, _ count: Int, _ read: (RawSpan, Int) -> UInt64) -> UInt64? {
     let next = regions.indices.partitioningIndex { regions[$0].address > address }
     // An earlier region may extend further than the one that begins last.
     for index in stride(from: next - 1, through: max(0, next - 8), by: -1) {
       let region = regions[index]
       let offset = address - region.address
-      guard offset < UInt64(region.content.count), region.content.count - Int(offset) >= 8 else { continue }
+      guard offset < UInt64(region.content.count), region.content.count - Int(offset) >= count else { continue }
       return file.withBytes { input in
-        snapshot.withBytes(of: region.content, in: input) { $0.uint64(at: Int(offset)) }
+        snapshot.withBytes(of: region.content, in: input) { read($0, Int(offset)) }
       }
     }
     return nil

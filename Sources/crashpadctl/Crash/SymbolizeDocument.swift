@@ -163,8 +163,8 @@ struct SymbolizeDocument {
       "thread_index", "The index in the dump's list of threads; null if the exception's thread is not in it."
     ) { $0.stack.thread },
     .word(
-      "walk_end", of: ["done", "no-caller", "missing-memory", "no-progress", "too-many-frames", "no-registers"],
-      "Why the stack ends: `done`, `no-caller`, `missing-memory`, `no-progress`, `too-many-frames` or `no-registers`.",
+      "walk_end", of: WalkEnd.allCases.map(\.rawValue),
+      "Why the stack ends: `done` if the last frame is known to be the outermost one, `recorded` if the input lists the frames and no more, `end-of-chain` after a frame pointer of 0, `null-return-address`, `no-caller`, `missing-memory`, `no-progress`, `too-many-frames` or `no-registers`.",
       .always
     ) { $0.stack.end.rawValue },
     .members(of: frameList) { $0 })
@@ -177,9 +177,14 @@ struct SymbolizeDocument {
 
   private static let frame = Record<(owned: Owned, index: Int)>(
     .number("frame", "The index.", .always) { $0.index },
-    .text("trust", "How it was found: `context`, `prewalked`, `cfi`, `frame_pointer` or `scan`.", .always) {
-      $0.owned.stack.frames[$0.index].frame.trust.rawValue
-    },
+    .word(
+      "trust", of: FrameTrust.allCases.map(\.rawValue),
+      "How it was found: `context` by the registers, `prewalked` in a list of the input, `cfi` by rules for the address, `frame_pointer` by the chain of frame pointers, `link_register` in a function that has called nothing, `return_address` in one that has pushed nothing, or `scan`, a guess.",
+      .always
+    ) { $0.owned.stack.frames[$0.index].frame.trust.rawValue },
+    .number(
+      "skipped_words", "The words of the stack that the scan passed over; only of frames that a scan found.", .omittable
+    ) { $0.owned.stack.frames[$0.index].frame.skippedWords },
     .map("registers", of: .word, "The general registers; only of the first frame of `crashing_thread`.", .omittable) {
       owner in
       guard owner.index == 0, owner.owned.hasRegisters else { return nil }

@@ -6,7 +6,7 @@ package import CrashpadFiles
 ///
 /// Each line is a record: `MODULE os arch id name`, `INFO CODE_ID id`, `FILE number name`, `INLINE_ORIGIN number name`,
 /// `FUNC [m] address size parameters name` followed by its `INLINE` and line records, `PUBLIC [m] address parameters
-/// name`, `STACK CFI INIT address size rules`, `STACK CFI address rules`. Line numbers, file numbers and nesting levels
+/// name`, `STACK CFI INIT address size rules`, `STACK CFI address rules`, `STACK WIN …`. Line numbers, file numbers and nesting levels
 /// are decimal, all other numbers hexadecimal. Source: Breakpad's `docs/symbol_files.md`.
 package final class BreakpadFile: Sendable {
   let file: InputFile
@@ -35,6 +35,7 @@ package final class BreakpadFile: Sendable {
   let publics: [Entry]
   /// STACK CFI INIT, sorted by address.
   let frameRules: [Entry]
+  let windowsFrames: WindowsFrames
   /// Offsets of the names in FILE and INLINE_ORIGIN records, by number.
   let files: NameTable
   let inlineOrigins: NameTable
@@ -55,6 +56,8 @@ package final class BreakpadFile: Sendable {
     functions = index.functions.sortedByAddress()
     publics = index.publics.sortedByAddress()
     frameRules = index.frameRules.sortedByAddress()
+    index.windowsFrames.finish()
+    windowsFrames = index.windowsFrames
     files = index.files
     inlineOrigins = index.inlineOrigins
     findings = index.findings

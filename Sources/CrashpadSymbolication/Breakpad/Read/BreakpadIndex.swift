@@ -13,6 +13,7 @@ struct BreakpadIndex {
   var functions: [BreakpadFile.Entry] = []
   var publics: [BreakpadFile.Entry] = []
   var frameRules: [BreakpadFile.Entry] = []
+  var windowsFrames = BreakpadFile.WindowsFrames()
   var files = NameTable()
   var inlineOrigins = NameTable()
   var findings = FindingList()
@@ -73,12 +74,21 @@ struct BreakpadIndex {
 
   private mutating func readStack(_ bytes: RawSpan, _ offset: Int) {
     var line = TextLineReader(at: offset, in: bytes)
+    if line.skip("STACK WIN ", in: bytes) { return readWindowsFrame(&line, bytes, offset) }
     guard line.skip("STACK CFI INIT ", in: bytes) else { return }
     guard let address = line.hexadecimal(in: bytes), let size = line.hexadecimal(in: bytes) else {
       return complain(offset)
     }
     let (last, overflow) = address.addingReportingOverflow(size)
     frameRules.append(BreakpadFile.Entry(address: address, end: overflow ? .max : last, offset: offset))
+  }
+
+  private mutating func readWindowsFrame(_ line: inout TextLineReader, _ bytes: RawSpan, _ offset: Int) {
+    guard let type = line.hexadecimal(in: bytes), let address = line.hexadecimal(in: bytes),
+      let size = line.hexadecimal(in: bytes)
+    else { return complain(offset) }
+    let (end, overflow) = address.addingReportingOverflow(size)
+    windowsFrames.add(type, address..<(overflow ? .max : end), offset)
   }
 
   private mutating func readOrigin(_ bytes: RawSpan, _ offset: Int) {

@@ -1,0 +1,68 @@
+internal import CrashpadBytes
+package import CrashpadFiles
+package import CrashpadSnapshot
+internal import Synchronization
+
+/// The ranges of memory from which the process could execute code, as its dump lists them: compilers that run in a program
+/// put code where no module is.
+package final class ExecutableMemory: Sendable {
+  private struct Ranges {
+    /// The start and the last address of each range, by their starts; nil if the dump does not list its memory.
+    var list: [(start: UInt64, last: UInt64)]?
+  }
+
+  private let snapshot: ProcessSnapshot
+  private let file: InputFile
+  /// Nil until one is looked for: most walks need none.
+  private let known = Mutex<Ranges?>(nil)
+
+  package init(_ snapshot: ProcessSnapshot, _ file: InputFile) { (self.snapshot, self.file) = (snapshot, file) }
+
+  /// Whether code at the address could be executed; nil if the dump does not list its memory.
+  package func contains(_ address: UInt64) -> Bool? {
+    known.withLock { known in
+      let ranges = known ?? Ranges(list: read())
+      known = ranges
+      guard let list = ranges.list else { return nil }
+      let behind = list.indices.partitioningIndex { list[$0].start > address }
+      return behind > 0 && address <= list[behind - 1].last
+    }
+  }
+
+  private func read() -> [(start: UInt64, last: UInt64)]? {
+    let ranges: [(start: UInt64, size: UInt64)]
+    if !snapshot.memoryMap.isEmpty {
+      ranges = snapshot.memoryMap.filter(\.isExecutable).map { ($0.address, $0.size) }
+    } else if let maps = snapshot.linux?.maps {
+      ranges = file.withBytes { input in snapshot.withBytes(of: maps, in: input) { Self.lines($0) } }
+    } else {
+      return nil
+    }
+    return ranges.filter { $0.size > 0 }.map { range in
+      let (last, isBeyond) = range.start.addingReportingOverflow(range.size - 1)
+      return (range.start, isBeyond ? .max : last)
+    }.sorted { $0.start < $1.start }
+  }
+
+  /// The executable lines of /proc/PID/maps: `7f0000000000-7f0000001000 r-xp …`.
+  private static func lines(_ text: RawSpan) -> [(start: UInt64, size: UInt64)] {
+    var ranges: [(start: UInt64, size: UInt64)] = []
+    var place = 0
+    while place < text.byteCount {
+      var line = TextLineReader(at: place, in: text)
+      place = text.lineEnd(from: place) + 1
+      guard let addresses = line.word(in: text), let flags = line.word(in: text),
+        text.text(in: flags).utf8.dropFirst(2).first == UInt8(ascii: "x")
+      else { continue }
+      let ends = text.text(in: addresses).split(separator: "-").map { UInt64($0, radix: 16) }
+      guard ends.count == 2, let start = ends[0], let end = ends[1], end > start else { continue }
+      ranges.append((start, end - start))
+    }
+    return ranges
+  }
+}
+
+extension MemoryMapRegion {
+  /// Whether it is committed, and one of PAGE_EXECUTE, _READ, _READWRITE and _WRITECOPY.
+  fileprivate var isExecutable: Bool { state == 0x1000 && protection & 0xf0 != 0 }
+}

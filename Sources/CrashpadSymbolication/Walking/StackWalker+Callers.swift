@@ -1,0 +1,368 @@
+internal import CrashpadSnapshot
+
+/// The methods that find a caller, from the most to the least reliable: rules, the state of a function that has just been
+/// called, the chain of frame pointers, and a scan of the stack for what looks like a return address.
+///
+/// Each says by its trust what it rests on; see `FrameTrust` for what follows from that.
+extension StackWalker {
+  enum Step {
+    case caller(Position)
+    case end(WalkEnd)
+  }
+
+  /// The registers of a caller, and how they were found.
+  private struct Found {
+    var registers: FrameRegisters
+    let trust: FrameTrust
+    var skippedWords: Int?
+
+    init(_ registers: FrameRegisters, _ trust: FrameTrust) { (self.registers, self.trust) = (registers, trust) }
+  }
+
+  func caller(of callee: Position, _ frame: inout StackFrame) -> Step {
+    let rules = rules(callee)
+    frame.isSignalFrame = rules?.isSignalFrame == true
+    if rules?.isOutermost == true { return .end(.done) }
+    var found = byRules(callee, rules) ?? (rules == nil ? justCalled(callee) : nil)
+    if found == nil, rules == nil, callee.trust.knowsFramePointer, callee.registers.framePointer == 0 {
+      return .end(.endOfChain)
+    }
+    if found == nil {
+      switch byFramePointer(callee) {
+      case .found(let caller): found = caller
+      case .endOfChain: return .end(.endOfChain)
+      case .notFound: break
+      }
+    }
+    // What lies behind the first function of a thread is not a stack.
+    if found == nil, isStart(callee) { return .end(.done) }
+    guard let caller = found ?? byLinkRegister(callee) ?? byScan(callee) else {
+      let isMissing = rules != nil || callee.registers.stackPointer.map { load($0, callee) == nil } ?? true
+      return .end(isMissing ? .missingMemory : .noCaller)
+    }
+    guard let next = caller.registers.instructionPointer.map(stripped), next >= Self.firstAddress else {
+      return .end(.nullReturnAddress)
+    }
+    if !frame.isSignalFrame, !advances(from: callee, to: caller.registers, next) { return .end(.noProgress) }
+    var position = Position(caller.registers, next, caller.trust, isCaller: !frame.isSignalFrame)
+    position.skippedWords = caller.skippedWords
+    position.registers.pushedParameters =
+      callee.architecture == .x86 ? callee.symbols?.parameterSize(at: callee.lookupOffset) ?? 0 : 0
+    return .caller(position)
+  }
+
+  /// No system maps code below.
+  private static let firstAddress: UInt64 = 4096
+
+  private func advances(from callee: Position, to caller: FrameRegisters, _ instruction: UInt64) -> Bool {
+    guard let old = callee.registers.stackPointer, let new = caller.stackPointer, !hasLostStack(callee) else {
+      return true
+    }
+    // A leaf function has its return address in a register, and may use no stack.
+    let mayStay = !callee.isCaller && callee.architecture.link != nil
+    return new > old || (mayStay && new == old && instruction != callee.instruction)
+  }
+
+  /// A word of the process as long as an address; `address` is rounded down to its alignment.
+  private func load(_ address: UInt64, _ position: Position) -> UInt64? {
+    let size = position.architecture.addressSize
+    let address = address & ~(size - 1)
+    return size == 8 ? process.memory.word(address) : process.memory.halfWord(address)
+  }
+
+  /// The same without rounding, as rules ask for it.
+  private func exactLoad(_ architecture: FrameRegisters.Architecture) -> (UInt64) -> UInt64? {
+    let memory = process.memory
+    if architecture.addressSize == 8 { return { memory.word($0) } }
+    return { memory.halfWord($0 & 0xffff_ffff) }
+  }
+
+  // MARK: Rules
+
+  private func rules(_ callee: Position) -> FrameRules? {
+    let rules = callee.symbols?.frameRules(at: callee.lookupOffset, callee.architecture)
+    guard callee.trust != .context, rules?.isSignalFrame != true else { return rules }
+    return signalReturn(callee) ?? rules
+  }
+
+  private func byRules(_ callee: Position, _ rules: FrameRules?) -> Found? {
+    let load = exactLoad(callee.architecture)
+    if let rules { return rules.caller(of: callee.registers, load).map { Found($0, .callFrameInfo) } }
+    let caller = callee.symbols?.caller(
+      of: callee.registers, at: callee.lookupOffset, isInnermost: !callee.isCaller, load)
+    // Programs of STACK WIN may search the stack themselves.
+    if callee.architecture == .x86, let address = caller?.instructionPointer, address >= Self.firstAddress,
+      !isInModule(address, callee)
+    {
+      return nil
+    }
+    return caller.map { Found($0, .callFrameInfo) }
+  }
+
+  /// The rules for code to which a signal handler returns; nil if `callee` is not at such code.
+  private func signalReturn(_ callee: Position) -> FrameRules? {
+    let offset = callee.module.map { callee.instruction &- $0.address }
+    return SignalReturn.rules(callee.architecture) { distance in
+      offset.flatMap { callee.symbols?.code(at: $0 &+ distance) } ?? process.memory.word(callee.instruction &+ distance)
+    }
+  }
+
+  // MARK: Functions that were just called
+
+  /// The caller of a first frame that has saved nothing yet.
+  private func justCalled(_ callee: Position) -> Found? {
+    guard callee.trust == .context else { return nil }
+    if callee.module == nil, process.executable.contains(callee.instruction) != true { return calledNowhere(callee) }
+    return callee.architecture.isIntel ? byPushedAddress(callee) : leaf(callee)
+  }
+
+  /// The caller if the first frame is where no code is: an invalid address was called, and nothing was pushed since.
+  private func calledNowhere(_ callee: Position) -> Found? {
+    var caller = callee.registers
+    guard let stack = callee.registers.stackPointer else { return nil }
+    guard callee.architecture.isIntel else {
+      guard let link = callee.registers.link, isInModule(stripped(link), callee) else { return nil }
+      caller.instructionPointer = link
+      return Found(caller, .linkRegister)
+    }
+    guard let saved = load(stack, callee), isInModule(saved, callee) else { return nil }
+    caller.instructionPointer = saved
+    caller.stackPointer = stack &+ callee.architecture.addressSize
+    // A direct call can't lead to an invalid address, and a return to one leaves any word there.
+    return Found(caller, call(before: saved, callee) == .some(.indirect) ? .returnAddress : .scan)
+  }
+
+  /// The caller if the word at the stack pointer is the return address of a call to this function, which has pushed nothing:
+  /// then frame pointers would lead to the caller's caller.
+  private func byPushedAddress(_ callee: Position) -> Found? {
+    guard let module = callee.module, let stack = callee.registers.stackPointer, let saved = load(stack, callee),
+      case .direct(let start)? = call(before: saved, callee), start <= callee.instruction,
+      callee.instruction - start < 4096, start >= module.address,
+      !hasPushed(from: start, to: callee.instruction, module)
+    else { return nil }
+    var caller = callee.registers.preserved()
+    caller.instructionPointer = saved
+    caller.stackPointer = stack &+ callee.architecture.addressSize
+    return Found(caller, .returnAddress)
+  }
+
+  /// Whether a function begins with instructions that lower the stack pointer, before the place.
+  private func hasPushed(from start: UInt64, to end: UInt64, _ module: WalkedModule) -> Bool {
+    // ENDBR64, ENDBR32
+    let isMarked = code(at: start, module).map { [0xfa1e_0ff3, 0xfb1e_0ff3].contains($0 & 0xffff_ffff) } ?? false
+    let first = isMarked ? start &+ 4 : start
+    guard end > first else { return false }
+    guard let code = code(at: first, module) else { return true }
+    // PUSH of a register, also of r8 to r15; SUB of a number from rsp or esp
+    let isPush = [code & 0xff, code & 0xff == 0x41 ? code >> 8 & 0xff : 0].contains { (0x50...0x57).contains($0) }
+    let lowers: [UInt64] = [0xec83, 0xec81]
+    let isWide = code & 0xff == 0x48
+    return isPush || lowers.contains(isWide ? code >> 8 & 0xffff : code & 0xffff)
+  }
+
+  /// The caller in the link register of a function that has called nothing. Whether it has is known if the register leads to
+  /// another module or function, or behind a call of this function: after a call it would lead into the function itself.
+  private func leaf(_ callee: Position) -> Found? {
+    guard let module = callee.module, let link = callee.registers.link.map(stripped),
+      isInModule(link, callee), let target = self.module(at: link &- 1)
+    else { return nil }
+    if target.index == module.index {
+      let own = module.symbols?.functionAddress(callee.instruction - module.address)
+      let other = module.symbols?.functionAddress((link & ~1) &- 1 - module.address)
+      if let own, let other {
+        if own == other { return nil }
+      } else {
+        guard case .direct(let start)? = call(before: link, callee), start <= callee.instruction,
+          callee.instruction - start < 4096, !(start..<callee.instruction).contains(link)
+        else { return nil }
+      }
+    }
+    // The frame has the same address once the function has saved it: then the chain leads on.
+    if let frame = callee.registers.framePointer, load(frame &+ callee.architecture.addressSize, callee).map(stripped) == link
+    {
+      return nil
+    }
+    var caller = callee.registers.preserved()
+    caller.instructionPointer = link
+    caller.stackPointer = callee.registers.stackPointer
+    return Found(caller, .linkRegister)
+  }
+
+  /// The link register of a first frame of which nothing else is known.
+  private func byLinkRegister(_ callee: Position) -> Found? {
+    guard callee.trust == .context, let link = callee.registers.link, looksLikeReturnAddress(stripped(link), callee),
+      stripped(link) != callee.instruction
+    else { return nil }
+    var caller = callee.registers.preserved()
+    caller.instructionPointer = link
+    caller.stackPointer = callee.registers.stackPointer
+    var found = Found(caller, .scan)
+    found.skippedWords = 0
+    return found
+  }
+
+  // MARK: Frame pointers
+
+  private enum ChainStep {
+    case found(Found)
+    /// The record of the outermost frame, which has no return address.
+    case endOfChain
+    case notFound
+  }
+
+  /// Whether the register may hold a frame pointer: code of Windows for x86-64 uses it as any other.
+  private func usesFramePointers(_ architecture: FrameRegisters.Architecture) -> Bool {
+    process.system != .windows || architecture != .x86_64
+  }
+
+  /// Whether the program crashed with an invalid stack pointer: then the caller's may be lower, too.
+  private func hasLostStack(_ callee: Position) -> Bool {
+    callee.trust == .context && callee.registers.stackPointer.map { load($0, callee) == nil } ?? false
+  }
+
+  /// The address of a frame record. Swift on systems of Apple marks those of asynchronous functions by bit 60; see "Swift
+  /// async frames" in LLVM's code generation.
+  private func recordAddress(_ pointer: UInt64) -> UInt64 {
+    process.system.isApple ? pointer & ~(1 << 60) : pointer
+  }
+
+  private func byFramePointer(_ callee: Position) -> ChainStep {
+    let size = callee.architecture.addressSize
+    guard usesFramePointers(callee.architecture), let frame = callee.registers.framePointer.map(recordAddress),
+      frame % size == 0, callee.registers.stackPointer.map({ frame >= $0 }) ?? true || hasLostStack(callee),
+      let next = load(frame, callee).map(recordAddress), let saved = load(frame &+ size, callee)
+    else { return .notFound }
+    if saved < Self.firstAddress {
+      return callee.trust.knowsFramePointer && next == 0 ? .endOfChain : .notFound
+    }
+    guard mayReturn(to: stripped(saved), next, after: frame, callee) else { return .notFound }
+    var caller = callee.registers.preserved()
+    caller.framePointer = next
+    caller.instructionPointer = saved
+    caller.stackPointer = frame &+ 2 * size
+    if callee.trust.knowsFramePointer || continues(next, after: frame, callee)
+      || leadsIntoModule(next, after: frame, callee)
+    {
+      return .found(Found(caller, .framePointer))
+    }
+    // A register that may hold anything led to one return address, and no further.
+    var found = Found(caller, .scan)
+    found.skippedWords = callee.registers.stackPointer.flatMap { Int(exactly: (frame &+ size &- $0) / size) }
+    return .found(found)
+  }
+
+  /// Whether a chain of frame pointers goes on: there is a record further out, with a return address or none.
+  private func continues(_ next: UInt64, after frame: UInt64, _ callee: Position) -> Bool {
+    let size = callee.architecture.addressSize
+    guard next > frame, next % size == 0, let saved = load(next &+ size, callee) else { return false }
+    if saved == 0 { return load(next, callee) == 0 }
+    let address = stripped(saved)
+    return isInModule(address, callee) || process.executable.contains(address) == true
+      || (modules.isEmpty && address >= Self.firstAddress)
+  }
+
+  private func mayReturn(to address: UInt64, _ next: UInt64, after frame: UInt64, _ callee: Position) -> Bool {
+    // The word with which `redact` and Crashpad's sanitizer replace values that are not addresses in a module.
+    guard address != 0x0def_aced_0def_aced else { return false }
+    // A damaged dump may lack the modules.
+    if modules.isEmpty { return true }
+    if module(at: (address & ~1) &- 1) != nil {
+      // A function may be called in other ways than by a call; a register that may hold anything needs the evidence.
+      return callee.trust.knowsFramePointer || call(before: address, callee) != .some(nil)
+    }
+    guard callee.trust.leadsOutOfModules else { return false }
+    return process.executable.contains(address) ?? leadsIntoModule(next, after: frame, callee)
+  }
+
+  /// Whether the chain of frame pointers leads on through code of no module, and into a module.
+  private func leadsIntoModule(_ next: UInt64, after frame: UInt64, _ callee: Position) -> Bool {
+    let size = callee.architecture.addressSize
+    var (frame, next) = (frame, next)
+    for _ in 0..<limits.scannedWords {
+      guard next > frame, next % size == 0, let saved = load(next &+ size, callee),
+        let further = load(next, callee).map(recordAddress)
+      else { return false }
+      if isInModule(stripped(saved), callee) { return true }
+      (frame, next) = (next, further)
+    }
+    return false
+  }
+
+  // MARK: Scanning
+
+  private func byScan(_ callee: Position) -> Found? {
+    guard let start = callee.registers.stackPointer else { return nil }
+    let size = callee.architecture.addressSize
+    let words = callee.trust == .context ? limits.scannedWords * 4 : limits.scannedWords
+    for index in 0..<UInt64(words) {
+      let place = (start & ~(size - 1)) &+ size &* index
+      guard place >= start else { continue }
+      guard let value = load(place, callee) else { return nil }
+      guard looksLikeReturnAddress(stripped(value), callee) else { continue }
+      var caller = FrameRegisters(callee.architecture)
+      caller.instructionPointer = value
+      caller.stackPointer = place &+ size
+      // The frame pointer may still be the caller's, or be saved just below the return address.
+      if let frame = callee.registers.framePointer, frame > place {
+        caller.framePointer = frame
+      } else if callee.architecture.isIntel, place >= size, let below = load(place - size, callee), below > place {
+        caller.framePointer = below
+      }
+      var found = Found(caller, .scan)
+      found.skippedWords = Int(index)
+      return found
+    }
+    return nil
+  }
+
+  private func looksLikeReturnAddress(_ address: UInt64, _ callee: Position) -> Bool {
+    guard isInModule(address, callee), let module = module(at: (address & ~1) &- 1) else { return false }
+    return module.symbols?.isInFunction((address & ~1) &- 1 - module.address) ?? true
+  }
+
+  // MARK: Evidence
+
+  /// Whether an address is in a module, and behind a call as far as the code is known.
+  private func isInModule(_ address: UInt64, _ callee: Position) -> Bool {
+    address >= Self.firstAddress && module(at: (address & ~1) &- 1) != nil && call(before: address, callee) != .some(nil)
+  }
+
+  /// The call that ends at a return address: nil if its code is not known, and a nil call if it is none.
+  ///
+  /// Memory of the dump may show a call, but not that there is none: what is private in it may have been replaced.
+  private func call(before address: UInt64, _ callee: Position) -> CallInstruction?? {
+    let isArm = if case .arm = callee.architecture { true } else { false }
+    let end = isArm ? address & ~1 : address
+    let start = end &- CallInstruction.reach
+    func call(_ code: UInt64) -> CallInstruction? {
+      CallInstruction(endingAt: end, code, callee.architecture, isThumb: isArm && address & 1 == 1)
+    }
+    if let code = module(at: start).flatMap({ fileCode(at: start, $0) }) { return .some(call(code)) }
+    return process.memory.word(start).flatMap(call).map { .some($0) }
+  }
+
+  private func fileCode(at address: UInt64, _ module: WalkedModule) -> UInt64? {
+    module.symbols.flatMap { $0.isFound ? $0.code(at: address &- module.address) : nil }
+  }
+
+  private func code(at address: UInt64, _ module: WalkedModule) -> UInt64? {
+    fileCode(at: address, module) ?? process.memory.word(address)
+  }
+}
+
+extension FrameRules {
+  /// The caller's registers; nil if memory or a register is missing.
+  func caller(of callee: FrameRegisters, _ load: (UInt64) -> UInt64?) -> FrameRegisters? {
+    let mask: UInt64 = callee.architecture.addressSize == 8 ? .max : 0xffff_ffff
+    guard let canonical = frameAddress?.evaluate(callee, frameAddress: nil, load).map({ $0 & mask }),
+      let instruction = returnAddress?.evaluate(callee, frameAddress: canonical, load)
+    else { return nil }
+    var caller = callee.preserved()
+    for (number, expression) in registers {
+      caller[number] = expression.evaluate(callee, frameAddress: canonical, load).map { $0 & mask }
+    }
+    caller.stackPointer = canonical
+    caller.instructionPointer = instruction & mask
+    return caller
+  }
+}

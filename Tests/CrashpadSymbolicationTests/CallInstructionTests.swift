@@ -1,0 +1,59 @@
+import CrashpadSymbolication
+import Testing
+
+/// Calls as GNU as encodes them.
+struct CallInstructionTests {
+  private static let end: UInt64 = 0x40_2000
+
+  private static func call(
+    _ bytes: [UInt8], _ architecture: FrameRegisters.Architecture, isThumb: Bool = false
+  ) -> CallInstruction? {
+    let code = (Array(repeating: UInt8(0x90), count: 8 - bytes.count) + bytes).reversed().reduce(UInt64(0)) {
+      $0 << 8 | UInt64($1)
+    }
+    return CallInstruction(endingAt: end, code, architecture, isThumb: isThumb)
+  }
+
+  @Test(arguments: [
+    // call *%rax, *%r11, *(%rax), *(%r12), *8(%rax), *8(%rsp), *0x100(%rbx), *0x100(%rsp), *0x10(%rip), *0x601000(,%rax,8)
+    [0xff, 0xd0], [0x41, 0xff, 0xd3], [0xff, 0x10], [0x41, 0xff, 0x14, 0x24], [0xff, 0x50, 0x08],
+    [0xff, 0x54, 0x24, 0x08], [0xff, 0x93, 0x00, 0x01, 0x00, 0x00], [0xff, 0x94, 0x24, 0x00, 0x01, 0x00, 0x00],
+    [0xff, 0x15, 0x10, 0x00, 0x00, 0x00], [0xff, 0x14, 0xc5, 0x00, 0x10, 0x60, 0x00],
+  ] as [[UInt8]])
+  func `Indirect calls of Intel are known`(bytes: [UInt8]) {
+    #expect(Self.call(bytes, .x86_64) == .indirect)
+  }
+
+  @Test(arguments: [
+    // jmp *%rax, push %rax, mov, and words of a call with too many bytes behind it
+    [0xff, 0xe0], [0x50], [0x48, 0x89, 0xe5], [0xff, 0xd0, 0x90], [0xe8, 0x00, 0x00, 0x00, 0x00, 0x90], [],
+  ] as [[UInt8]])
+  func `Other instructions of Intel are no calls`(bytes: [UInt8]) {
+    #expect(Self.call(bytes, .x86_64) == nil)
+  }
+
+  @Test func `Direct calls lead to the address that they have`() {
+    #expect(Self.call([0xe8, 0x00, 0x01, 0x00, 0x00], .x86_64) == .direct(0x40_2100))
+    #expect(Self.call([0xe8, 0x00, 0xff, 0xff, 0xff], .x86_64) == .direct(0x40_1f00))
+    #expect(Self.call([0xe8, 0x00, 0x00, 0x00, 0xf0], .x86) == .direct(0xf040_2000))
+    // bl .+0x100; bl .-0x100
+    #expect(Self.call([0x40, 0x00, 0x00, 0x94], .arm64) == .direct(0x40_20fc))
+    #expect(Self.call([0xc0, 0xff, 0xff, 0x97], .arm64) == .direct(0x40_1efc))
+    // bl .+0x100, in both forms of arm
+    #expect(Self.call([0x3e, 0x00, 0x00, 0xeb], .arm(framePointer: 11)) == .direct(0x40_20fc))
+    #expect(Self.call([0x00, 0xf0, 0x7e, 0xf8], .arm(framePointer: 11), isThumb: true) == .direct(0x40_20fc))
+  }
+
+  @Test func `Calls through registers of arm are known`() {
+    // blr x8, blraaz x8, blraa x8, x9; br x8 and ret
+    for word: [UInt8] in [[0x00, 0x01, 0x3f, 0xd6], [0x1f, 0x09, 0x3f, 0xd6], [0x09, 0x09, 0x3f, 0xd7]] {
+      #expect(Self.call(word, .arm64) == .indirect)
+    }
+    for word: [UInt8] in [[0x00, 0x01, 0x1f, 0xd6], [0xc0, 0x03, 0x5f, 0xd6]] { #expect(Self.call(word, .arm64) == nil) }
+    // blx r3; bx lr
+    #expect(Self.call([0x33, 0xff, 0x2f, 0xe1], .arm(framePointer: 11)) == .indirect)
+    #expect(Self.call([0x1e, 0xff, 0x2f, 0xe1], .arm(framePointer: 11)) == nil)
+    #expect(Self.call([0x98, 0x47], .arm(framePointer: 7), isThumb: true) == .indirect)
+    #expect(Self.call([0x70, 0x47], .arm(framePointer: 7), isThumb: true) == nil)
+  }
+}

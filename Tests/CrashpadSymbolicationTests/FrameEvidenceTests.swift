@@ -1,0 +1,152 @@
+import CrashpadFiles
+import CrashpadSnapshot
+import CrashpadSymbolication
+import Testing
+
+/// A frame is marked by what it rests on, and a walk ends with the reason.
+struct FrameEvidenceTests {
+  private static let app: UInt64 = 0x40_0000
+
+  private static func intel(_ words: [UInt64], _ change: (inout TestProcess) -> Void = { _ in }) throws -> TestProcess {
+    var process = try TestProcess(.x86_64)
+    process.snapshot.system.operatingSystem = .linux
+    process.module("app", at: app, size: 0x1_0000)
+    process.memory(at: 0x7000, words)
+    change(&process)
+    return process
+  }
+
+  private static func registers(pc: UInt64 = app + 0x100, frame: UInt64) -> FrameRegisters {
+    FrameRegisters(.x86_64, [16: pc, 7: 0x7000, 6: frame])
+  }
+
+  // MARK: Frame pointers
+
+  @Test func `A general register that points at a small number does not end the walk`() throws {
+    // rbp points at the 5; the return addresses are at 0x7018 and 0x7028.
+    let process = try Self.intel([1, 5, 2, 0x40_1111, 3, 0x40_2222, 0, 0])
+    let walk = process.walk(Self.registers(frame: 0x7008))
+    #expect(walk.frames.map(\.instruction) == [0x40_0100, 0x40_1111, 0x40_2222])
+    #expect(walk.frames.map(\.trust) == [.context, .scan, .scan])
+    #expect(walk.frames.map(\.skippedWords) == [nil, 3, 1])
+    #expect(walk.end == .missingMemory || walk.end == .noCaller)
+  }
+
+  @Test func `A register that leads to one return address and no further is a guess`() throws {
+    let process = try Self.intel([0, 0, 1, 0x40_1111, 0, 0, 0, 0])
+    let walk = process.walk(Self.registers(frame: 0x7010))
+    #expect(walk.frames.map(\.instruction) == [0x40_0100, 0x40_1111])
+    #expect(walk.frames.last?.trust == .scan)
+    #expect(walk.end != .done)
+  }
+
+  @Test func `Windows code for x86-64 has no frame pointers`() throws {
+    var process = try Self.intel([1, 2, 0x40_3333, 4, 0x7040, 0x40_1111, 0, 0, 0x7060, 0x40_2222, 0, 0, 0, 0])
+    let registers = Self.registers(frame: 0x7020)
+    #expect(process.walk(registers).frames.map(\.trust) == [.context, .framePointer, .framePointer])
+    process.snapshot.system.operatingSystem = .windows
+    let walk = process.walk(registers)
+    #expect(walk.frames.map(\.instruction) == [0x40_0100, 0x40_3333, 0x40_1111, 0x40_2222])
+    #expect(walk.frames.dropFirst().allSatisfy { $0.trust == .scan })
+  }
+
+  @Test func `Frame pointers lead through code of no module if the chain leads into a module again`() throws {
+    let words: [UInt64] = [0, 0, 0x7020, 0x29fe_f140_6147, 0x7030, 0x29fe_f15a_04e1, 0x7040, 0x40_3000, 0, 0, 0]
+    let walk = try Self.intel(words).walk(Self.registers(frame: 0x7010))
+    #expect(walk.frames.map(\.instruction) == [0x40_0100, 0x29fe_f140_6147, 0x29fe_f15a_04e1, 0x40_3000])
+    #expect(walk.frames.dropFirst().allSatisfy { $0.trust == .framePointer })
+    #expect(walk.end == .endOfChain)
+    // Without a module behind it, the same words are no chain.
+    var nowhere = words
+    nowhere[7] = 0x29fe_f15a_0500
+    #expect(try Self.intel(nowhere).walk(Self.registers(frame: 0x7010)).frames.count == 1)
+  }
+
+  @Test func `A list of the process's memory decides whether code of no module is followed`() throws {
+    let words: [UInt64] = [0, 0, 0x7020, 0x29fe_f140_6147, 0x7030, 0x29fe_f15a_04e1, 0, 0]
+    let maps = "00400000-00410000 r-xp 00000000 00:00 0 app\n29fef1400000-29fef1600000 rwxp 00000000 00:00 0\n"
+    func walk(_ maps: String) throws -> StackWalker.Walk {
+      let process = try Self.intel(words) { process in
+        var linux = LinuxSnapshot()
+        linux.maps = process.snapshot.store(Array(maps.utf8))
+        process.snapshot.linux = linux
+      }
+      return process.walk(Self.registers(frame: 0x7010))
+    }
+    #expect(try walk(maps).frames.map(\.trust) == [.context, .framePointer, .framePointer])
+    #expect(try walk(maps.replacing("rwxp", with: "rw-p")).frames.count == 1)
+  }
+
+  @Test func `Records of Swift's asynchronous functions are followed`() throws {
+    var process = try TestProcess(.arm64)
+    process.module("App", at: 0x1_0000_0000, size: 0x10000)
+    process.memory(at: 0x7000, [0x1000_0000_0000_7020, 0x1_0000_1234, 0, 0, 0x7030, 0x1_0000_5678, 0, 0])
+    let walk = process.walk(FrameRegisters(.arm64, [32: 0x1_0000_0100, 31: 0x7000, 29: 0x7000]))
+    #expect(walk.frames.map(\.instruction) == [0x1_0000_0100, 0x1_0000_1234, 0x1_0000_5678])
+    #expect(walk.end == .endOfChain)
+  }
+
+  // MARK: Functions that were just called
+
+  @Test func `The link register of arm64 that leads to another module is the caller`() throws {
+    var process = try TestProcess(.arm64)
+    process.module("libsystem_platform.dylib", at: 0x1_8000_0000, size: 0x1000)
+    process.module("App", at: 0x1_0000_0000, size: 0x10000)
+    process.memory(at: 0x7000, [0x7020, 0x1_0000_2000, 0, 0, 0, 0, 0, 0])
+    var values: [Int: UInt64] = [32: 0x1_8000_0100, 31: 0x7000, 29: 0x7000, 30: 0x1_0000_1004]
+    let walk = process.walk(FrameRegisters(.arm64, values))
+    #expect(walk.frames.map(\.instruction) == [0x1_8000_0100, 0x1_0000_1004, 0x1_0000_2000])
+    #expect(walk.frames.map(\.trust) == [.context, .linkRegister, .framePointer])
+    // The function has saved it.
+    values[30] = 0x1_0000_2000
+    #expect(process.walk(FrameRegisters(.arm64, values)).frames.map(\.trust) == [.context, .framePointer])
+    // Without a frame it leads on, too.
+    values[29] = 0
+    let leaf = process.walk(FrameRegisters(.arm64, values))
+    #expect(leaf.frames.map(\.trust).prefix(2) == [.context, .linkRegister])
+  }
+
+  @Test func `The return address at the stack pointer of x86-64 goes before the chain of frame pointers`() throws {
+    // The call at 0x40220a is to 0x4000f0, before the instruction.
+    let call: [UInt64] = [0x90_90, 0x90ff_ffde_e1e8_9090]
+    func walk(_ function: UInt64) throws -> StackWalker.Walk {
+      try Self.intel([0x40_220f, 0, 0x7030, 0x40_3333, 0, 0, 0x7040, 0x40_4444, 0, 0]) { process in
+        process.memory(at: 0x40_2200, call)
+        process.memory(at: 0x40_00f0, [function, function])
+      }.walk(Self.registers(frame: 0x7010))
+    }
+    // A function that has not pushed anything: xor %eax, %eax, …
+    let leaf = try walk(0xc031_c031_c031_c031)
+    #expect(leaf.frames.map(\.trust).prefix(3) == [.context, .returnAddress, .framePointer])
+    #expect(leaf.frames.map(\.instruction).prefix(3) == [0x40_0100, 0x40_220f, 0x40_3333])
+    // push %rbp
+    let pushed = try walk(0xc031_c031_c031_c055)
+    #expect(pushed.frames.map(\.trust).prefix(2) == [.context, .framePointer])
+    // endbr64; sub $24, %rsp
+    let marked = try Self.intel([0x40_220f, 0, 0x7030, 0x40_3333, 0, 0, 0, 0]) { process in
+      process.memory(at: 0x40_2200, call)
+      process.memory(at: 0x40_00f0, [0x18ec_8348_fa1e_0ff3, 0x18ec_8348])
+    }.walk(Self.registers(frame: 0x7010))
+    #expect(marked.frames.map(\.instruction).prefix(2) == [0x40_0100, 0x40_3333])
+  }
+
+  // MARK: Scanning
+
+  @Test func `A thread's first function ends the stack only in the system's module`() throws {
+    let sym = """
+      MODULE Linux x86_64 00112233445566778899AABBCCDDEEFF0 app
+      FUNC 100 40 0 clone
+      FUNC 200 40 0 __clone3
+
+      """
+    func end(_ pc: UInt64) throws -> WalkEnd {
+      var process = try TestProcess(.x86_64, symbolFiles: [sym])
+      process.snapshot.system.operatingSystem = .linux
+      process.module("app", at: Self.app, size: 0x1000, id: "00112233445566778899AABBCCDDEEFF0")
+      process.memory(at: 0x7000, [0, 0, 0])
+      return process.walk(Self.registers(pc: pc, frame: 0)).end
+    }
+    #expect(try end(Self.app + 0x110) != .done)
+    #expect(try end(Self.app + 0x210) == .done)
+  }
+}
