@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Calls and constants of Linux that the Glibc module leaves out: they need _GNU_SOURCE, or are macros with casts.
 #ifndef CRASHPADCTL_CLINUX_H
 #define CRASHPADCTL_CLINUX_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 extension String {
   /// Whether the string contains `word`, compared byte by byte. The standard library's search builds a table for each
   /// word, which takes longer than comparing the few words of a report.

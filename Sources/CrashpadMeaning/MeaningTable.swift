@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 internal import CrashpadBytes
 /// All rows, and functions to find one.
 package enum MeaningTable {

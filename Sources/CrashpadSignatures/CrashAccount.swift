@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package import CrashpadSnapshot
 
 /// The facts by which two reports about the end of one process are recognized. A process ends once, but several programs may report it:

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package import CrashpadJSON
 
 /// The form in which shards travel: `crashpadctl-group-part/1`. Members and elements stand in the order of their bytes, so that

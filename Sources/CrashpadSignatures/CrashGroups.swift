@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The crashes of some inputs by their signatures: counted in parts that may be put together in any order.
 package struct CrashGroups: Sendable, Hashable {
   /// A part of the inputs: every shard of one run has other inputs.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The versions of each program, in their order.
 struct Releases {
   private let versions: [String: [String]]

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Chooses the frames of a signature from one stack.
 struct SignatureChoice {
   private var kind: CrashKind

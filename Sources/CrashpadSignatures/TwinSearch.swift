@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Finds, for reports that may tell of a crash that is counted already, that crash.
 struct TwinSearch {
   private struct Entry {

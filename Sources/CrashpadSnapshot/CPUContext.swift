@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The registers of one thread.
 public enum CPUContext: Sendable {
   case arm64(ARM64Context)

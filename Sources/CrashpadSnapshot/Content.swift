@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Some bytes of a snapshot: a range of its input, or of its own `arena`.
 ///
 /// No bytes are copied out of an input while it is interpreted. The arena holds only bytes that had to be created,

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// A module: the program, a library, or another mapped image.
 public struct ModuleSnapshot: Sendable {
   package enum FileType: Sendable {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The state of a process when it crashed. Every reader creates one and every writer takes one; it
 /// is independent of file formats.
 ///

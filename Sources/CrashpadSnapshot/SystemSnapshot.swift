@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The processor architectures of dumps. The texts are used by `--arch` and in JSON.
 public enum CPUArchitecture: String, Sendable, CaseIterable {
   case arm64

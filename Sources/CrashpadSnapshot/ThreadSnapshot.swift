@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// A thread of the process.
 public struct ThreadSnapshot: Sendable {
   /// The system's id of the thread; nil if unknown.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The description of one key. The reader's sizes, the validator's rules, the tree printer, JSON and the man page are
 /// all derived from these rows.
 package struct KeyDescriptor: Sendable {

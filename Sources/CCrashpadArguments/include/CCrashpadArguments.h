@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The words of the command line as the kernel handed them over, byte for byte. Swift's are strings, and come from /proc.
 #ifndef CRASHPADCTL_CARGUMENTS_H
 #define CRASHPADCTL_CARGUMENTS_H

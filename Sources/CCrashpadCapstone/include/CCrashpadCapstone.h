@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Instructions as text, by the system's capstone, which is loaded when the first instruction is read: it is needed neither
 // for building nor for anything else. The layouts are part of its binary interfaces 4 and 5 (capstone/capstone.h).
 #ifndef CRASHPADCTL_CCAPSTONE_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The formats of crash reports that hold names and stacks instead of memory.
 package enum ReportForm: String, Sendable, CaseIterable {
   /// Apple's `.ips`: a line of JSON, and a body of JSON or `.crash` text.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 internal import CrashpadFiles
 
 /// The metadata of a report, as one look at its directory finds it.

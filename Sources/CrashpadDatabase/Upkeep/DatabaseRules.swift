@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package import CrashpadBytes
 
 /// The rules of a database directory. Codes are stable; crashpadctl-database(5) has a paragraph for each.

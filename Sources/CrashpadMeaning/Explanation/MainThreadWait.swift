@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 internal import CrashpadBytes
 /// The reason why a main thread waits, judging by its stack.
 struct MainThreadWait {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 extension GroupIndex {
   /// The crashes of the index, of the sums that it keeps: the time depends on the number of groups. Only dumps of which
   /// some may be of one crash are looked at one by one.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The tables of an index, and what makes one of another version into one of this.
 enum GroupIndexTables {
   /// "cpgi", in the file's header.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The method by which a frame was found, from the most to the least reliable. The names are rust-minidump's.
 package enum FrameTrust: String, Sendable {
   /// The registers of the thread.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
 
 /// A command, or a group of them, in the tree of what the tool can do. Says without a conversion of types, which takes long,

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
 
 /// The rows of a table of options. A row says everything that the tool, its help, its completions and its manual pages know

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The part of an option that a parser needs to know before it reads a value: its names, and where its value stands.
 struct OptionShape {
   enum Kind {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
 
 /// Values of a command line, and the table of the options that set them. A run takes the values as they are.

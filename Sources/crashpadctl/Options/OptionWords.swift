@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Reads the words of a command line as what they are by the shapes of a command's options.
 ///
 /// Understands what getopt programs take: `--name VALUE`, `--name=VALUE`, `-n VALUE`, `-nVALUE`, `-n=VALUE`, and several

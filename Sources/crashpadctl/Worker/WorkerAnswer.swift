@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import CrashpadJSON
 
 /// An answer: a document behind its length, and the dump that was made behind its length, if there is one.

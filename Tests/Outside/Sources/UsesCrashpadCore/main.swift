@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // usage: UsesCrashpadCore DUMP REPORT MINIDUMP DATABASE
 // Shows a dump and a report, checks and converts the dump, and makes reports of the dumps in a database.
 import CrashpadCore

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // usage: UsesCrashpadUpload DATABASE ID URL
 // Forecasts the upload of the report whose id was given as text, and then sends it.
 import CrashpadUpload
