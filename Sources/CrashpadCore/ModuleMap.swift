@@ -23,7 +23,8 @@ package struct ModuleMap: Sendable {
 }
 
 extension ProcessSnapshot {
-  /// All captured memory: the threads' stacks, then the rest. Synthetic stacks are none.
+  /// All captured memory: the threads' stacks, then the rest. Stacks that were built from an exception's frames are left
+  /// out: no memory was captured for them.
   package var capturedMemory: [MemoryRegion] {
     threads.compactMap { $0.stack?.isSynthetic == false ? $0.stack?.region : nil }.filter { !$0.content.isEmpty }
       + extraMemory

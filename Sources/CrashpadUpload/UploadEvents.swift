@@ -3,7 +3,7 @@ public import CrashpadDatabase
 public import CrashpadFiles
 public import CrashpadSnapshot
 
-extension Uploading {
+extension ReportUploader {
   /// Why an attempt failed.
   public enum Failure: Sendable, Equatable {
     /// The status in the server's answer.

@@ -42,7 +42,7 @@ struct Crashpadctl: ParsableCommand {
     arguments_restore_environment()
     ProcessSetup.openStandardStreams()
     ProcessSetup.installSignalHandlers {
-      WorkerPlaces.reportCrash(SIGBUS)
+      WorkerSlots.reportCrash(SIGBUS)
       ProcessSetup.endUnreadable()
     }
     Invocation(ProcessSetup.arguments).run()

@@ -238,7 +238,7 @@ struct CrashTextTests {
     }
   }
 
-  @Test("What is wrong in a report has a place")
+  @Test("A finding in a report has its place")
   func findings() throws {
     let phone = SampleReports.phone
     let images = try #require(phone.firstRange(of: "Binary Images:"))

@@ -49,7 +49,7 @@ struct CProgramTests {
     #expect(try program.reports(in: "pending").count == 2)
   }
 
-  @Test("A program in C++ does, with the exception that nobody caught")
+  @Test("A program in C++ does, with the uncaught exception")
   func cxx() throws {
     let program = try ClientProgram()
     try compile(

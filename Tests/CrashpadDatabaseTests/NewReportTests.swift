@@ -86,7 +86,7 @@ struct NewReportTests {
     other.close()
   }
 
-  @Test("Of several that claim one id one makes the report")
+  @Test("Several threads that claim one id make one report")
   func race() throws {
     for _ in 0..<100 {
       let id = UUIDBytes.random()

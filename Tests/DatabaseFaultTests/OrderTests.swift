@@ -52,7 +52,7 @@ struct OrderTests {
   }
 
   @Test(
-    "What was deleted stays deleted when the power fails right after the command",
+    "A deleted report stays deleted when the power fails right after the command",
     arguments: [
       "database delete --database db \(DatabasePlan.id(51)) \(DatabasePlan.id(61))",
       "prune --database db --pending --max-reports 3 --now \(DatabasePlan.now)",

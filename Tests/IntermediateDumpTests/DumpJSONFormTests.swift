@@ -52,7 +52,7 @@ struct DumpJSONFormTests {
     #expect(text == expected.joined(separator: ","))
   }
 
-  @Test("What does not fit its shape is in hexadecimal digits")
+  @Test("A value that does not fit its shape is in hexadecimal digits")
   func hexadecimal() throws {
     let text = try records {
       $0.property(.pid, [1, 2, 0xfe])

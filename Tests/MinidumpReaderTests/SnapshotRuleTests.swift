@@ -180,7 +180,7 @@ struct SnapshotRuleTests {
     #expect(Set(SnapshotRules.all).isSubset(of: Validation.rules))
   }
 
-  @Test("What touches a border does not cross it", arguments: SnapshotRuleCase.touching)
+  @Test("Ranges that touch a border do not cross it", arguments: SnapshotRuleCase.touching)
   func touching(_ bytes: [UInt8]) throws {
     #expect(try validate(bytes).map(\.rule.code) == [])
   }

@@ -46,7 +46,8 @@ struct DiskTests {
   }
 
   @Test(
-    "Who may only read the database sends nothing", .enabled(if: !Machine.isRoot || Machine.hasSetpriv, "no setpriv"))
+    "A user who may only read the database sends nothing",
+    .enabled(if: !Machine.isRoot || Machine.hasSetpriv, "no setpriv"))
   func onlyReading() throws {
     let (folder, collector, database) = try UploadDatabase.withCollector(1...2)
     let result = try Tool.shell(

@@ -131,5 +131,5 @@ package enum DatabaseRules {
   ]
 
   /// The rules that `DatabaseRepair` repairs.
-  package static let mended: Set<Rule> = Set(Remedy.all.flatMap { $0.rules })
+  package static let repairable: Set<Rule> = Set(Remedy.all.flatMap { $0.rules })
 }

@@ -134,7 +134,7 @@ struct ConvertCommand: Command {
     } catch {
       let failure = FailureText(error, creating: true)
       guard error is Errno else { return BatchResult(failure: failure) }
-      let name = path.map { Wording.printable($0) } ?? "<standard output>"
+      let name = path.map { TextFormat.printable($0) } ?? "<standard output>"
       return BatchResult(failure: FailureText("\(name): \(failure.text)", failure.status))
     }
   }

@@ -39,7 +39,7 @@ struct DatabaseInfoCommand: Command {
     case .json: DatabaseInfoDocument.document.print(DatabaseInfoDocument(database: database, summary: summary))
     }
     if case .damaged(let damage) = summary.settings {
-      let file = Wording.printable(database.path.appending(DatabaseLayout.settings))
+      let file = TextFormat.printable(database.path.appending(DatabaseLayout.settings))
       Terminal.error("\(file): error: damaged: \(damage)")
       throw ExitCode(ExitStatus.findings.rawValue)
     }

@@ -25,7 +25,7 @@ struct ListPrinter {
     guard found.order.isEmpty else { return false }
     if !found.failures.isEmpty { return true }
     let what = found.reports.isEmpty ? "no reports" : "no such reports"
-    Terminal.error("\(Wording.printable(database.path)): \(what)")
+    Terminal.error("\(TextFormat.printable(database.path)): \(what)")
     return true
   }
 

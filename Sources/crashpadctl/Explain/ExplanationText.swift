@@ -31,6 +31,6 @@ struct ExplanationText {
       shown = shown.prefix(Self.limit) + ["\(more) more; --format json has all"]
     }
     return LabeledText(indent: Self.indent, style: style).text(
-      label, shown.map { Wording.printable($0) }, isList: isList, color: color)
+      label, shown.map { TextFormat.printable($0) }, isList: isList, color: color)
   }
 }

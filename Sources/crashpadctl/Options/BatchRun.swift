@@ -71,7 +71,7 @@ struct BatchRun {
     work: @Sendable (InputList.Input) -> BatchResult<Value>, report: (InputList.Input, BatchResult<Value>) -> Bool
   ) -> ExitStatus {
     var status = initialStatus
-    inOrder(
+    parallelMapInOrder(
       count: inputs.count, jobs: jobs, work: { [inputs] in work(inputs[$0]) },
       report: { index, result in
         progress.clear()

@@ -6,6 +6,8 @@ import ArgumentParser
 ///
 ///     row.flag(&quiet, "-q, --quiet", "Print only errors.")
 ///
+/// A name that an option had before is still taken: `"--finish-skipped, formerly --complete-skipped"`.
+///
 /// A table is a function that names its rows one after the other. It is called with a purpose: to list the options, to
 /// store values, to check them, or to tell ArgumentParser of the options. Nothing is made for a purpose that a run does not
 /// have: with key paths in place of the function, the table alone took a million instructions.

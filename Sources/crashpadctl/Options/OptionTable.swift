@@ -13,11 +13,14 @@ protocol OptionTable: ParsableArguments, CustomReflectable {
 /// A command: its options, and what it does.
 protocol Command: ParsableCommand, OptionTable {
   static var name: String { get }
+  /// The name that the command had in an earlier version. It is accepted, but not shown.
+  static var formerName: String? { get }
   /// Whether a hyphen and digits are an argument: a status such as -11.
   static var takesNegativeNumbers: Bool { get }
 }
 
 extension Command {
+  static var formerName: String? { nil }
   static var takesNegativeNumbers: Bool { false }
 }
 
