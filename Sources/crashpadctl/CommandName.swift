@@ -10,7 +10,7 @@ enum CommandName {
     var path: [CommandNode] = []
     var rest = arguments[...]
     var commands = Crashpadctl.commands
-    while let word = rest.first, let command = commands.first(where: { $0.name == word }) {
+    while let word = rest.first, let command = commands.first(where: { $0.isNamed(word) }) {
       path.append(command)
       commands = command.children
       rest = rest.dropFirst()

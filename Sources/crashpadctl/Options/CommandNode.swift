@@ -29,6 +29,13 @@ enum CommandNode {
     }
   }
 
+  /// Whether the word is the name of the command, or its name in an earlier version.
+  func isNamed(_ word: String) -> Bool {
+    if name == word { return true }
+    if case .command(let type) = self { return type.formerName == word }
+    return false
+  }
+
   var isShown: Bool { type.configuration.shouldDisplay }
 }
 
