@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Every target works on a fresh clone: scripts/dependencies lists the missing system packages, and installs them where
 # that is allowed.
 SWIFT ?= swift

@@ -1,4 +1,5 @@
 // swift-tools-version: 6.2
+// SPDX-License-Identifier: Apache-2.0
 import PackageDescription
 
 // Imports only ever point to a lower floor. What each target is, in one sentence: see Sources/README.md.

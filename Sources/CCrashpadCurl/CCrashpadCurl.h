@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The used part of libcurl's interface, declared here: the library is loaded when something is uploaded, and is needed
 // neither for building nor for anything else. The numbers are part of its binary interface since version 7.62
 // (curl/curl.h).

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Calls LLVM's C++ demangler.
 //
 // scripts/static-libraries extracts it from the libc++abi archive, renames its exported symbols and allocation

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The numbers of DWARF that are read here, by the names that the standard and GNU's extensions give them.
 #ifndef CRASHPADCTL_CDWARF_H
 #define CRASHPADCTL_CDWARF_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Calls and constants of Linux that the Glibc module leaves out: they need _GNU_SOURCE, or are macros with casts.
 #ifndef CRASHPADCTL_CLINUX_H
 #define CRASHPADCTL_CLINUX_H
@@ -62,7 +63,8 @@ static inline int linux_ptrace_refusal(void) {
 // Swift calls no function with variable arguments.
 static inline int linux_prctl(int option, unsigned long argument) { return prctl(option, argument, 0, 0, 0); }
 int ioctl(int descriptor, unsigned long request, ...);
-// How many columns a terminal has; 0 if it does not say, or is none. Not by <sys/ioctl.h>: see above.
+// The number of columns of a terminal; 0 if that is not known, or the file is not a terminal. Not by <sys/ioctl.h>:
+// see above.
 static inline unsigned linux_terminal_columns(int descriptor) {
   struct {
     unsigned short rows, columns, width, height;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The actions that the kernel has for the signals of another process. No file of /proc shows them: one of its threads
 // has to ask. It is stopped with ptrace(2) for that, makes the system calls, and goes on with what it was in.
 #ifndef CRASHPADCTL_CLINUX_SIGNAL_ACTIONS_H

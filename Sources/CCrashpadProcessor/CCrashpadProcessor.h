@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // An operation of processors that Swift does not have.
 #ifndef CRASHPADCTL_CPROCESSOR_H
 #define CRASHPADCTL_CPROCESSOR_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 internal import CrashpadBytes
 internal import CrashpadJSON
 
@@ -7,7 +8,7 @@ package enum ReportParts {
   ///
   /// - Parameter name: for a stackshot the id or the name of a process; for MetricKit the number of a diagnostic in
   ///   the file, from 1 on.
-  package static func report(of name: String, _ form: ReportForm, in bytes: RawSpan) -> [UInt8]? {
+  package static func report(of name: String, _ form: ReportFormat, in bytes: RawSpan) -> [UInt8]? {
     switch form {
     case .ips: process(name, in: bytes)
     case .metricKit: diagnostic(name, in: bytes)

@@ -1,8 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
 package import CrashpadBytes
 
 /// Reads reports in all formats.
 package enum ReportReader {
-  package static func read(_ bytes: RawSpan, form: ReportForm, limits: Limits = Limits()) -> ReportReading {
+  package static func read(_ bytes: RawSpan, form: ReportFormat, limits: Limits = Limits()) -> ReportReading {
     var builder = ReportBuilder(limits: limits)
     switch form {
     case .ips: IPSReader.read(bytes, into: &builder)

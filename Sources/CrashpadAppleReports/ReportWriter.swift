@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package import CrashpadJSON
 package import CrashpadSnapshot
 
@@ -24,7 +25,7 @@ package struct ReportWriter {
     if let value { json.member(key, value) }
   }
 
-  private func text(_ content: Content?, _ input: RawSpan) -> String? {
+  private func text(_ content: SnapshotBytes?, _ input: RawSpan) -> String? {
     content.map { snapshot.text($0, in: input) }
   }
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 extension Range<Int> {
   /// The first index for which `isBehind` is true, or the end of the range. `isBehind` must also be true for all later
   /// indices.

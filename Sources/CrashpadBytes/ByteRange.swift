@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// A range of bytes of one file: offset and count, both in bytes.
 @frozen
 public struct ByteRange: Sendable, Hashable {

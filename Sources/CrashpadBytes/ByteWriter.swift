@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The destination of a `ByteWriter`.
 public protocol ByteOutput: AnyObject {
   /// Writes all bytes, or throws.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// A `ByteOutput` that passes all bytes to another, and counts them.
 package final class CountedOutput: ByteOutput {
   private let output: (any ByteOutput)?

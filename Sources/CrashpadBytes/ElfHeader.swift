@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The header of an ELF file, of either word size and byte order, and its program headers.
 ///
 /// Cores, programs and images in memory are read here, without libelf: a part of a file may be all that there is, and offsets

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// One note of an ELF file.
 package struct ElfNote: Sendable {
   /// NT_GNU_BUILD_ID, in notes named "GNU"

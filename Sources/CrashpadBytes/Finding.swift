@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The severity of a finding.
 public enum Severity: String, Sendable, Comparable, CaseIterable {
   case note

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 extension [String] {
   /// The texts with a separator between them.
   ///

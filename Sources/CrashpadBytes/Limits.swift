@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Limits on the resources that reading one input may use, regardless of the sizes that the input declares.
 package struct Limits: Sendable {
   /// The largest property of an intermediate dump, in bytes. Crashpad rejects larger ones (`kMaximumPropertyLength`).

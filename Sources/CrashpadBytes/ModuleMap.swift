@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Finds the module that an address lies in.
 ///
 /// Offsets are those in the module.

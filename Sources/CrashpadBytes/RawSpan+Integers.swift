@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 internal import CCrashpadProcessor
 
 /// Bounds-checked little-endian loads. A load outside of the span traps, so callers compare with `byteCount` first.

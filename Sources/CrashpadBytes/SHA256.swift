@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Incremental SHA-256 (FIPS 180-4). Used to identify content, not for security.
 package struct SHA256: Sendable {
   private var state: [UInt32] = [

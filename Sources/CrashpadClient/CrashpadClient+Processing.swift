@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 internal import CrashpadDatabase
 internal import CrashpadCore
 internal import CrashpadFiles
@@ -21,7 +22,8 @@ extension CrashpadClient {
   /// Crashpad's limit for one call, so that a flood of dumps can't keep a program from starting.
   static let dumpLimit = 20
 
-  /// Makes reports from pending dumps: those of this program, then those of others; at most 20. Each dump becomes one
+  /// Makes reports from at most 20 pending dumps: first those of this program, then those of other programs. Each dump
+  /// becomes one
   /// report, however many programs process it.
   ///
   /// Waits for the disk, and takes milliseconds for each dump: not for the main thread.
@@ -78,7 +80,7 @@ extension CrashpadClient {
   static func process(_ running: Running, annotations: [String: String], only names: Set<FileName>?) throws(Failure)
     -> ProcessingSummary
   {
-    var options = Processing.Options()
+    var options = DumpProcessor.Options()
     options.bundleIDs = [running.programID]
     options.limit = Self.dumpLimit
     options.annotations = annotations.map { (name: $0.key, value: $0.value) }
@@ -89,7 +91,7 @@ extension CrashpadClient {
     if let own = running.ownDump { options.exceptNames = [own.appending(DatabaseLayout.lockedExtension)] }
     var summary = ProcessingSummary()
     do {
-      try Processing(running.database, options: options).run { event in
+      try DumpProcessor(running.database, options: options).run { event in
         guard case .result(let result) = event else { return }
         switch result.outcome {
         case .processed(let id, _, _), .repeated(let id): summary.reports.append(id.text)

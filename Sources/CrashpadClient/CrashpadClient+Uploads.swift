@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 internal import CrashpadDatabase
 internal import CrashpadUpload
 internal import Dispatch
@@ -72,6 +73,6 @@ extension CrashpadClient {
     // One thread, to leave the processors to the program.
     options.jobs = 1
     // Failed uploads are repeated by the next check of any program.
-    try? Uploading(running.database, options: options).run { _ in }
+    try? ReportUploader(running.database, options: options).run { _ in }
   }
 }

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 internal import CCrashCapture
 internal import CrashpadDatabase
 internal import CrashpadFiles
@@ -31,7 +32,7 @@ public enum CrashpadClient {
     /// The options of uploads; the defaults are those of Crashpad on iOS. The URL of the start takes precedence over
     /// their destination. One report is sent at a time, and those that the settings do not allow to upload are always
     /// marked as completed.
-    public var upload = Uploading.Options()
+    public var upload = ReportUploader.Options()
     /// Whether the database is checked every 15 minutes for reports of other programs, and for those whose next attempt
     /// is due.
     public var watchesPendingReports = true
@@ -85,7 +86,7 @@ public enum CrashpadClient {
       let (database, pendingDumps) = try open(path)
       let history = RunHistory(database, pendingDumps, programID: id)
       let previousRun = history.previousRun(startCrashInterval: options.startCrashInterval.components.seconds)
-      RunLeftovers(database, pendingDumps, programID: id).tidy()
+      DeadRunCleanup(database, pendingDumps, programID: id).run()
       let ownDump = try install(path, id, options)
       for (name, value) in annotations { setAnnotation(name, to: value) }
       if let ownDump { history.append(ownDump) }

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The result of earlier runs of this program.
 public struct PreviousRun: Sendable, Hashable {
   /// The end of a run.

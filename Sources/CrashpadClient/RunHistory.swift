@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 internal import CrashpadBytes
 internal import CCrashpadLinux
 internal import CrashpadDatabase
@@ -39,7 +40,7 @@ struct RunHistory {
 
   /// An unreadable file counts as missing: it must not keep a program from starting.
   func previousRun(startCrashInterval: Int64) -> PreviousRun {
-    let hangs = RunLeftovers(database, folder, programID: programID).dumpsOfDead(except: [])
+    let hangs = DeadRunCleanup(database, folder, programID: programID).dumpsOfDead(except: [])
     guard let runs = recordedRuns() else { return PreviousRun.unknown }
     var last: (end: PreviousRun.End, uptime: Int64?)?
     var startCrashes = 0

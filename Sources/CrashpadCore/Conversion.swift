@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 internal import CrashpadAppleReports
 public import CrashpadBytes
 internal import CrashpadElfCore
@@ -104,7 +105,7 @@ public struct Conversion: Sendable {
   }
 
   private func convert(_ bytes: RawSpan, _ format: InputFormat, _ output: any ByteOutput) throws -> Summary {
-    if let form = format.reportForm {
+    if let form = format.reportFormat {
       let reading = ReportReader.read(bytes, form: form, limits: options.limits)
       guard let snapshot = reading.snapshot else { return .rejected(reading.findings) }
       let byteCount = try writeJSON(to: output) { ReportWriter.write(snapshot, bytes, to: &$0) }

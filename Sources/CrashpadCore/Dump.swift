@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 public import CrashpadBytes
 package import CrashpadFiles
 package import IntermediateDump
@@ -10,9 +11,9 @@ public struct Dump: Sendable {
   /// The format of the input.
   public let format: InputFormat
   package let file: InputFile
-  /// The records of an intermediate dump; nil of others.
+  /// The records of an intermediate dump; nil for other formats.
   package let tree: DumpTree?
-  /// The streams of a minidump; empty of others.
+  /// The streams of a minidump; empty for other formats.
   package let streams: [MinidumpReader.Stream]
   /// Nil if the input has no meaning that could be shown; `findings` says why.
   public let snapshot: ProcessSnapshot?
@@ -80,7 +81,7 @@ public struct Dump: Sendable {
   ///
   /// - Returns: the text; nil for no content.
   /// - Throws: `DumpInputFailure.becameShorter` if the file became shorter since it was opened.
-  public func text(_ content: Content?) throws(DumpInputFailure) -> String? {
+  public func text(_ content: SnapshotBytes?) throws(DumpInputFailure) -> String? {
     guard let content else { return nil }
     return String(decoding: try bytes(content), as: UTF8.self)
   }
@@ -88,7 +89,7 @@ public struct Dump: Sendable {
   /// The bytes of a part of this dump's snapshot, such as the memory of a stack.
   ///
   /// - Throws: `DumpInputFailure.becameShorter` if the file became shorter since it was opened.
-  public func bytes(_ content: Content) throws(DumpInputFailure) -> [UInt8] {
+  public func bytes(_ content: SnapshotBytes) throws(DumpInputFailure) -> [UInt8] {
     guard let snapshot else { preconditionFailure("a content is a part of a snapshot, and this dump has none") }
     let bytes = file.withBytes { snapshot.bytes(of: content, in: $0) }
     try checkReading()

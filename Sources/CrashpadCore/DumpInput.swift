@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package import CrashpadAppleReports
 internal import CrashpadBytes
 package import CrashpadFiles
@@ -13,7 +14,7 @@ public enum InputFormat: String, Sendable, CaseIterable {
   case minidump
   /// The JSON form of an intermediate dump.
   case json
-  /// An ELF file: a core, or one that is none.
+  /// An ELF core file. Other ELF files are read as this, too, and refused with the reason.
   case core
   /// Apple's `.ips`.
   case ips
@@ -30,7 +31,7 @@ public enum InputFormat: String, Sendable, CaseIterable {
   package static let coreStart = 18
 
   /// The number of bytes that show the format of a file.
-  package static let startLength = ReportForm.startLength
+  package static let startLength = ReportFormat.startLength
 
   /// Whether a file that begins so is a core, and not another ELF file: a program, a library.
   package static func isCore(_ start: [UInt8]) -> Bool {
@@ -43,7 +44,7 @@ public enum InputFormat: String, Sendable, CaseIterable {
   }
 
   /// Formats whose inputs hold names and stacks in place of memory.
-  package var reportForm: ReportForm? {
+  package var reportFormat: ReportFormat? {
     switch self {
     case .ips: .ips
     case .crash: .crash
@@ -74,17 +75,17 @@ public struct DumpInput: Sendable {
   private init(opening path: FilePath) throws {
     let file: InputFile
     do { file = try InputFile(path) } catch Errno.notDirectory {
-      guard let part = InputPart(path) else { throw Errno.notDirectory }
+      guard let part = ArchiveMemberPath(path) else { throw Errno.notDirectory }
       try self.init(InputFile(part.file), name: path, part: part.name)
       return
     }
     try self.init(file, name: path)
   }
 
-  /// The dumps and reports in a zip archive, as paths below `path`; empty if it is none.
+  /// The dumps and reports in a zip archive, as paths below `path`; empty if the file is not an archive.
   package static func members(of path: FilePath) -> [String] {
     guard let file = try? InputFile(path) else { return [] }
-    return PackedInput.members(of: file).map { InputPart.path(of: $0) }
+    return ArchiveInput.members(of: file).map { ArchiveMemberPath.path(of: $0) }
   }
 
   /// Reads standard input to its end. Throws `DumpInputFailure`.
@@ -97,7 +98,7 @@ public struct DumpInput: Sendable {
 
   /// Bytes that came without a file. Throws as the others do.
   ///
-  /// - Parameter name: a name or path, whose end tells the format of bytes that tell none.
+  /// - Parameter name: a name or path, whose extension decides the format where the bytes do not.
   package init(_ file: InputFile, named name: FilePath) throws { try self.init(file, name: name) }
 
   /// Takes the bytes for an intermediate dump's, whatever they are.
@@ -109,10 +110,10 @@ public struct DumpInput: Sendable {
   /// - Parameter name: decides on the format of content that does not show its own.
   private init(_ file: InputFile, name: FilePath?, part: String = "") throws {
     var part = part
-    let packed = try PackedInput.open(file, &part)
+    let packed = try ArchiveInput.open(file, &part)
     let file = part.isEmpty ? packed : try Self.part(part, of: packed)
     let known = file.withBytes { InputFormat.of($0) }
-    let foreign = known == nil ? file.withBytes { ForeignFile.kind($0) } : nil
+    let foreign = known == nil ? file.withBytes { FileMagic.kind($0) } : nil
     // A first page that can't be read has no format.
     try file.checkReading()
     if let foreign { throw DumpInputFailure.notADump(kind: foreign) }
@@ -129,8 +130,8 @@ public struct DumpInput: Sendable {
   private static func part(_ name: String, of file: InputFile) throws -> InputFile {
     let bytes = try file.checkingReading {
       try file.withBytes { bytes in
-        // Below a file that is no report a path leads nowhere, as everywhere else.
-        guard let form = ReportForm.of(bytes) else { throw Errno.notDirectory }
+        // A path below a file that is not a report fails with ENOTDIR, as it does in the kernel.
+        guard let form = ReportFormat.of(bytes) else { throw Errno.notDirectory }
         return ReportParts.report(of: name, form, in: bytes)
       }
     }

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 public import CrashpadFiles
 internal import IntermediateDump
 public import SystemPackage
@@ -19,11 +20,11 @@ public enum DumpInputFailure: Error, Sendable {
   case compressed(String, DecompressionFailure)
   /// An archive has more than one dump or report: the names of those members, in the archive's order.
   case archiveOfMany([String])
-  /// A path goes on below a file that is no directory, and the file has no part of this name.
+  /// A path continues below a file, such as `feedback.zip/crash.ips`, but the file has no member of this name.
   case noSuchPart(String)
-  /// The first bytes say what the file is instead: "is a PNG image".
+  /// The file is of another kind, recognized by its first bytes: "is a PNG image".
   case notADump(kind: String)
-  /// An archive without a dump or report, or one that can't be looked into: "is an encrypted zip archive".
+  /// An archive without a dump or report, or one whose members can't be read: "is an encrypted zip archive".
   case noDumpIn(archive: String)
   /// JSON that is no dump, with the problem and its byte offset.
   case notTheJSONForm(String, at: Int)

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 internal import CrashpadAppleReports
 package import CrashpadBytes
 internal import CrashpadElfCore
@@ -76,8 +77,8 @@ package struct FormatRow: Sendable {
   private static func report(_ format: InputFormat, _ title: String, _ extensions: [String]) -> FormatRow {
     FormatRow(
       format: format, title: title, extensions: extensions,
-      recognises: { ReportForm.of($0).map { $0 == format.reportForm } ?? false },
-      read: { FormatReading.report($0, format.reportForm ?? .ips, $1) }, check: nil,
+      recognises: { ReportFormat.of($0).map { $0 == format.reportFormat } ?? false },
+      read: { FormatReading.report($0, format.reportFormat ?? .ips, $1) }, check: nil,
       // The five share their rules.
       rules: format == .ips ? ReportRules.all : [], targets: [.json])
   }
@@ -167,7 +168,7 @@ extension FormatReading {
     return FormatReading(snapshot: reading.snapshot, findings: reading.findings)
   }
 
-  fileprivate static func report(_ file: InputFile, _ form: ReportForm, _ options: ReadingOptions) -> FormatReading {
+  fileprivate static func report(_ file: InputFile, _ form: ReportFormat, _ options: ReadingOptions) -> FormatReading {
     let reading = file.withBytes { ReportReader.read($0, form: form, limits: options.limits) }
     return FormatReading(snapshot: reading.snapshot, findings: reading.findings)
   }

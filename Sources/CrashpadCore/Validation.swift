@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 public import CrashpadBytes
 internal import CrashpadFiles
 public import CrashpadSnapshot
@@ -10,7 +11,7 @@ public struct Validation: Sendable {
 
   /// The architecture of dumps that do not determine it; nil for none.
   public var architecture: CPUArchitecture?
-  /// Takes what the system looks like where the threads do not tell the architecture.
+  /// Guesses the architecture from the system's facts if no thread has registers.
   package var guessesArchitecture = false
   package var limits = Limits()
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package import CrashpadFiles
 internal import CrashpadSnapshot
 package import SystemPackage
@@ -31,14 +32,14 @@ package struct DatabaseFinder: Sendable {
 
   /// Searches `path`, in the order of directory names. Throws `FileFailure` if `path` is not a directory, or can't be
   /// read.
-  package func find(in path: FilePath, _ tell: (Event) -> Void) throws(FileFailure) {
-    try find(try Folder(path), depth: 0, tell)
+  package func find(in path: FilePath, _ onEvent: (Event) -> Void) throws(FileFailure) {
+    try find(try Folder(path), depth: 0, onEvent)
   }
 
-  private func find(_ folder: Folder, depth: Int, _ tell: (Event) -> Void) throws(FileFailure) {
+  private func find(_ folder: Folder, depth: Int, _ onEvent: (Event) -> Void) throws(FileFailure) {
     let names = try folder.names().sorted()
     if try isDatabase(folder, names) {
-      return tell(.found(database(folder, tell)))
+      return onEvent(.found(database(folder, onEvent)))
     }
     if depth == maximumDepth { return }
     for name in names {
@@ -46,9 +47,9 @@ package struct DatabaseFinder: Sendable {
         guard try folder.status(name)?.kind == .directory, let inner = try folder.folderIfPresent(name) else {
           continue
         }
-        try find(inner, depth: depth + 1, tell)
+        try find(inner, depth: depth + 1, onEvent)
       } catch {
-        tell(.unreadable(error))
+        onEvent(.unreadable(error))
       }
     }
   }
@@ -96,14 +97,14 @@ package struct DatabaseFinder: Sendable {
 
   // MARK: Counts
 
-  private func database(_ folder: Folder, _ tell: (Event) -> Void) -> Database {
+  private func database(_ folder: Folder, _ onEvent: (Event) -> Void) -> Database {
     var database = Database(path: folder.path)
     func names(_ name: FileName) -> [FileName] {
       do throws(FileFailure) {
         guard try folder.status(name)?.kind == .directory else { return [] }
         return try folder.folderIfPresent(name)?.names() ?? []
       } catch {
-        tell(.unreadable(error))
+        onEvent(.unreadable(error))
         return []
       }
     }

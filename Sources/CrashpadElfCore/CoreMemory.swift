@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 internal import CrashpadBytes
 internal import CrashpadSnapshot
 
@@ -41,7 +42,7 @@ extension CoreReader {
       let limit = isCrashed ? options.maximumCrashedStack : options.maximumStack
       let count = min(limit, Int(end - start.address) + 1)
       let offset = segment.bytes.offset + Int(start.address - segment.address)
-      let region = MemoryRegion(address: start.address, content: Content(inputOffset: offset, count: count))
+      let region = MemoryRegion(address: start.address, content: SnapshotBytes(inputOffset: offset, count: count))
       snapshot.threads[start.thread].stack = ThreadSnapshot.Stack(region: region)
       if cuts.last?.region.address != region.address {
         cuts.append((start.segment, region))
@@ -81,7 +82,7 @@ extension CoreReader {
         rest.append(
           MemoryRegion(
             address: segment.address + UInt64(place),
-            content: Content(inputOffset: segment.bytes.offset + place, count: end - place)))
+            content: SnapshotBytes(inputOffset: segment.bytes.offset + place, count: end - place)))
       }
       while let (cutSegment, region) = cut, cutSegment == index {
         let start = Int(region.address - segment.address)
@@ -140,9 +141,9 @@ extension CoreReader {
     let firstVariable = variables + 8 < place - 8 ? offset(of: word(variables + 8)) : nil
     let middle = firstVariable ?? end
     guard first < middle, middle <= end else { return }
-    snapshot.linux?.commandLine = Content(inputOffset: segment.bytes.offset + first, count: middle - first)
+    snapshot.linux?.commandLine = SnapshotBytes(inputOffset: segment.bytes.offset + first, count: middle - first)
     if middle < end {
-      snapshot.linux?.environment = Content(inputOffset: segment.bytes.offset + middle, count: end - middle)
+      snapshot.linux?.environment = SnapshotBytes(inputOffset: segment.bytes.offset + middle, count: end - middle)
     }
   }
 }

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 internal import CrashpadBytes
 internal import CrashpadSnapshot
 
@@ -104,13 +105,13 @@ extension CoreReader {
   }
 
   /// The name without " (deleted)", which the kernel appends if the file was deleted after it was mapped.
-  private func withoutDeletionMark(_ name: ByteRange, _ bytes: RawSpan) -> Content {
+  private func withoutDeletionMark(_ name: ByteRange, _ bytes: RawSpan) -> SnapshotBytes {
     let mark = Array(" (deleted)".utf8)
     let start = name.count - mark.count
     if start > 0, bytes.array(in: ByteRange(offset: name.offset + start, count: mark.count)) == mark {
-      return Content(inputOffset: name.offset, count: start)
+      return SnapshotBytes(inputOffset: name.offset, count: start)
     }
-    return Content(inputOffset: name.offset, count: name.count)
+    return SnapshotBytes(inputOffset: name.offset, count: name.count)
   }
 
   // MARK: Roles

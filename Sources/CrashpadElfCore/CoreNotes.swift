@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 internal import CrashpadBytes
 internal import CrashpadSnapshot
 
@@ -118,7 +119,7 @@ extension CoreReader {
   /// Reads NT_PRPSINFO and the auxiliary vector.
   mutating func readProcess(_ bytes: RawSpan) {
     var linux = LinuxSnapshot()
-    linux.auxiliaryVector = notes.auxiliaryVector.map { Content(inputOffset: $0.offset, count: $0.count) }
+    linux.auxiliaryVector = notes.auxiliaryVector.map { SnapshotBytes(inputOffset: $0.offset, count: $0.count) }
     snapshot.system.pageSize = notes.auxiliaryValues[CoreFormat.auxPageSize]
     if let process = notes.process {
       snapshot.processID = bytes.int32(at: process.offset + 24)
@@ -127,10 +128,12 @@ extension CoreReader {
       var arguments = text(ByteRange(offset: process.offset + 56, count: 80), bytes)
       // The kernel writes a space after each argument.
       while arguments.count > 0, bytes.uint8(at: arguments.end - 1) == 0x20 { arguments.count -= 1 }
-      if arguments.count > 0 { linux.commandLine = Content(inputOffset: arguments.offset, count: arguments.count) }
+      if arguments.count > 0 {
+        linux.commandLine = SnapshotBytes(inputOffset: arguments.offset, count: arguments.count)
+      }
       // The times and the name belong to the process' first thread, whose id is the process id.
       if let main = snapshot.threads.firstIndex(where: { $0.id == UInt64(bytes.uint32(at: process.offset + 24)) }) {
-        if name.count > 0 { snapshot.threads[main].name = Content(inputOffset: name.offset, count: name.count) }
+        if name.count > 0 { snapshot.threads[main].name = SnapshotBytes(inputOffset: name.offset, count: name.count) }
         snapshot.userTime = notes.times[main].user
         snapshot.systemTime = notes.times[main].system
       }

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package import CrashpadBytes
 
 /// The rules of ELF core files. Codes are stable; crashpadctl-validate(1) has a section for each.

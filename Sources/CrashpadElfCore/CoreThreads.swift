@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 internal import CrashpadBytes
 internal import CrashpadSnapshot
 
@@ -69,7 +70,7 @@ extension CoreReader {
   /// or `struct user_fpsimd_state`.
   mutating func readFloatingPoint(_ offset: Int, _ bytes: RawSpan) {
     let last = snapshot.threads.count - 1
-    let image = Content(inputOffset: offset, count: 512)
+    let image = SnapshotBytes(inputOffset: offset, count: 512)
     switch snapshot.threads[last].context {
     case .x86_64(var context):
       context.fxsave = image

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 internal import CrashpadBytes
 internal import CrashpadSnapshot
 
@@ -6,7 +7,7 @@ struct ElfImage {
   /// The size in memory, in bytes; nil if the program headers are not in the core.
   private(set) var size: UInt64?
   private(set) var isFixed: Bool
-  private(set) var buildID: Content?
+  private(set) var buildID: SnapshotBytes?
   /// LINUX_VERSION_CODE, in the vDSO
   private(set) var kernelVersion: UInt32?
 
@@ -48,7 +49,9 @@ struct ElfImage {
     budget -= range.count
     var notes = ElfNotes(range, alignment: alignment)
     while let note = notes.next(bytes) {
-      if buildID == nil, let id = note.buildID(bytes) { buildID = Content(inputOffset: id.offset, count: id.count) }
+      if buildID == nil, let id = note.buildID(bytes) {
+        buildID = SnapshotBytes(inputOffset: id.offset, count: id.count)
+      }
       if note.type == CoreFormat.noteKernelVersion, note.isNamed("Linux", bytes), note.content.count >= 4 {
         kernelVersion = bytes.uint32(at: note.content.offset)
       }

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 internal import CrashpadBytes
 package import CrashpadFiles
 package import CrashpadSnapshot
@@ -167,7 +168,7 @@ private struct EventFacts {
   let file: InputFile
   let texts: CrashTexts
 
-  func text(_ content: Content?) -> String? {
+  func text(_ content: SnapshotBytes?) -> String? {
     guard let content, !content.isEmpty else { return nil }
     return file.withBytes { snapshot.text(content.prefix(min(content.count, 4096)), in: $0) }
   }

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 internal import CrashpadFiles
 internal import CrashpadMeaning
 internal import CrashpadSnapshot
@@ -140,11 +141,11 @@ struct CrashTexts {
   private static let limit = 8192
 
   init(_ snapshot: ProcessSnapshot, _ file: InputFile) {
-    func text(_ content: Content) -> String {
+    func text(_ content: SnapshotBytes) -> String {
       file.withBytes { snapshot.text(content.prefix(min(content.count, Self.limit)), in: $0) }
     }
     var values: [String: String] = [:]
-    func add(_ name: Content, _ value: Content) {
+    func add(_ name: SnapshotBytes, _ value: SnapshotBytes) {
       guard name.count <= 64, !value.isEmpty else { return }
       let name = text(name)
       if values[name] == nil { values[name] = text(value) }
@@ -164,7 +165,7 @@ struct CrashTexts {
 
   subscript(names: String...) -> String? { self[names] }
 
-  /// The value of the first name that there is.
+  /// The value of the first of the names that is present.
   subscript(names: [String]) -> String? {
     for name in names { if let value = values[name] { return value } }
     return nil

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 internal import CrashpadMeaning
 
 /// One meaning of a code: an exception, a signal, a termination reason, or a message.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The reason why compressed content can't be read.
 public enum DecompressionFailure: Error, Equatable, Sendable {
   /// There is no decompressor for it, or its library is not installed.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import CCrashpadLinux
 import Glibc
 package import SystemPackage
@@ -54,8 +55,8 @@ package final class Folder: Sendable {
     }
   }
 
-  /// Opens the directory `name`, which is made (mode 0700) if there is none.
-  package func folderMade(_ name: FileName) throws(FileFailure) -> Folder {
+  /// Opens the directory `name`; creates it with mode 0700 if it is missing.
+  package func createFolder(ifMissing name: FileName) throws(FileFailure) -> Folder {
     if let folder = try folderIfPresent(name) { return folder }
     let result = retrying { unsafe name.withCString { unsafe mkdirat(descriptor, $0, 0o700) } }
     guard result == 0 || errno == EEXIST else { throw failure(name) }

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 internal import Glibc
 internal import Synchronization
 
@@ -17,7 +18,7 @@ package enum MappingGuard {
     unsafe action.__sigaction_handler.sa_sigaction = { _, information, _ in
       let saved = errno
       let address = unsafe UInt(bitPattern: information?.pointee._sifields._sigfault.si_addr)
-      if !MappingGuard.mend(address) { unsafe fallback?() }
+      if !MappingGuard.mapZeros(at: address) { unsafe fallback?() }
       errno = saved
     }
     guard unsafe sigaction(SIGBUS, &action, nil) == 0 else { return }
@@ -51,7 +52,7 @@ package enum MappingGuard {
   static func unregister(_ slot: Int) { unsafe slots[slot].start.store(0, ordering: .releasing) }
 
   /// Called in the signal handler: nothing here allocates or waits.
-  private static func mend(_ address: UInt) -> Bool {
+  private static func mapZeros(at address: UInt) -> Bool {
     for index in 0..<slotCount {
       let start = unsafe slots[index].start.load(ordering: .acquiring)
       let end = unsafe slots[index].end.load(ordering: .relaxed)

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import CCrashpadLinux
 internal import CrashpadBytes
 import Glibc
@@ -158,7 +159,7 @@ package final class OpenFile: ByteOutput, Sendable {
     return lock.l_type == Int16(F_UNLCK) ? .free : .owned
   }
 
-  package enum Taking: Sendable, Equatable {
+  package enum LockAttempt: Sendable, Equatable {
     case taken
     /// Another process holds it.
     case busy
@@ -168,7 +169,7 @@ package final class OpenFile: ByteOutput, Sendable {
 
   /// Takes the write lock of the whole file until the file is closed, or the process ends in any way. The file has to
   /// be open for writing.
-  package func takeOwnership() -> Taking {
+  package func takeOwnership() -> LockAttempt {
     var lock = wholeFile()
     if unsafe fcntl(descriptor, LINUX_F_OFD_SETLK, &lock) == 0 { return .taken }
     return errno == EAGAIN || errno == EACCES ? .busy : .unsupported

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 internal import CrashpadBytes
 
 /// The directory of a zip archive (PKWARE's APPNOTE.TXT), and its members.

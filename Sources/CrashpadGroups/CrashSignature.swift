@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 internal import CrashpadSignatures
 
 /// The identity of a fault: equal for its crashes in every run, whatever the addresses of a build and the order of threads.

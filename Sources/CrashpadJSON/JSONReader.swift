@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Reads one JSON document (RFC 8259) incrementally from its bytes.
 ///
 /// It builds no tree: the caller requests the value that it expects next, and gets an error with an offset if the text

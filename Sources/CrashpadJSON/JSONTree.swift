@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// A JSON text as a flat array of values, for texts whose members may come in any order. Strings and numbers stay in
 /// the text and are converted on access, so that no number loses digits.
 ///

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Writes one JSON document incrementally: passes the text to `sink` in blocks instead of storing it.
 ///
 /// The caller balances objects and arrays. After the first failure of the sink, its output is discarded, and `finish()`

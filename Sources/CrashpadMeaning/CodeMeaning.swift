@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The meaning of a code in a crash report: one row of the table that `explain`, `inspect`
 /// and crashpadctl-explain(7) share.
 ///

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 internal import CrashpadBytes
 /// All rows, and functions to find one.
 package enum MeaningTable {
@@ -69,7 +70,7 @@ package enum MeaningTable {
   package static func function(in stack: [String]) -> (row: CodeMeaning, index: Int)? {
     for row in CodeMeaning.functions {
       let names = [row.name] + row.aliases
-      let index = stack.firstIndex { function in names.contains { function.holds(whole: $0) } }
+      let index = stack.firstIndex { function in names.contains { function.containsWord($0) } }
       if let index { return (row, index) }
     }
     return nil
@@ -87,7 +88,7 @@ package enum MeaningTable {
     // By number: a row has so much text that copying each of them takes as long as the search.
     var found: (row: Int, length: Int)?
     for row in rows.indices {
-      for alias in rows[row].aliases where alias.utf8.count > found?.length ?? 0 && text.holds(alias) {
+      for alias in rows[row].aliases where alias.utf8.count > found?.length ?? 0 && text.containsBytes(alias) {
         found = (row, alias.utf8.count)
       }
     }

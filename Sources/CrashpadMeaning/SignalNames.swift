@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The signals of one system, with its numbers and codes.
 struct SignalNames: Sendable {
   let platform: CodeMeaning.Platform

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 internal import CrashpadBytes
 internal import CrashpadSnapshot
 
@@ -66,7 +67,7 @@ extension MinidumpReader {
   }
 
   private mutating func readModuleInfo(_ offset: Int, into index: Int, _ path: String, _ bytes: RawSpan) {
-    var messages: [Content] = []
+    var messages: [SnapshotBytes] = []
     for entry in list(at: offset + 4, size: 4, path + ".ListAnnotations", bytes) {
       if let message = byteArray(field: entry, path, bytes) { messages.append(message) }
     }

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 internal import CrashpadBytes
 internal import CrashpadSnapshot
 
@@ -37,7 +38,7 @@ enum MinidumpContext {
     context.rdi = word(0xb0)
     for register in 0..<8 { context.r[register] = word(0xb8 + 8 * register) }
     context.rip = word(0xf8)
-    context.fxsave = Content(inputOffset: range.offset + 0x100, count: 512)
+    context.fxsave = SnapshotBytes(inputOffset: range.offset + 0x100, count: 512)
     return .x86_64(context)
   }
 
@@ -48,7 +49,7 @@ enum MinidumpContext {
     var context = ARM64Context()
     context.cpsr = bytes.uint32(at: range.offset + 4)
     readRegisters(&context, at: range.offset + 8, bytes)
-    context.vectors = Content(inputOffset: range.offset + 272, count: 512)
+    context.vectors = SnapshotBytes(inputOffset: range.offset + 272, count: 512)
     context.fpcr = bytes.uint32(at: range.offset + 784)
     context.fpsr = bytes.uint32(at: range.offset + 788)
     return .arm64(context)
@@ -62,7 +63,7 @@ enum MinidumpContext {
     context.cpsr = bytes.uint32(at: range.offset + 272)
     context.fpsr = bytes.uint32(at: range.offset + 276)
     context.fpcr = bytes.uint32(at: range.offset + 280)
-    context.vectors = Content(inputOffset: range.offset + 284, count: 512)
+    context.vectors = SnapshotBytes(inputOffset: range.offset + 284, count: 512)
     return .arm64(context)
   }
 

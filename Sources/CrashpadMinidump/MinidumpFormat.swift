@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Constants of the minidump format.
 ///
 /// Sources: Microsoft, `minidumpapiset.h`; Breakpad, `google_breakpad/common/minidump_format.h`; Crashpad,

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 internal import CrashpadBytes
 internal import CrashpadSnapshot
 
@@ -109,7 +110,7 @@ extension MinidumpReader {
 
   /// Reads a MINIDUMP_STRING as UTF-8. Returns nil, with a finding, if it is not in the file. `field` is the offset of
   /// the reference to it.
-  mutating func string(at rva: Int, field: Int, _ path: @autoclosure () -> String, _ bytes: RawSpan) -> Content? {
+  mutating func string(at rva: Int, field: Int, _ path: @autoclosure () -> String, _ bytes: RawSpan) -> SnapshotBytes? {
     if let known = strings[rva] { return charged(known, at: field, path()) }
     guard rva <= bytes.byteCount - 4 else {
       findings.append(Finding(MinidumpRules.stringOutside, at: field, path: path()))
@@ -134,7 +135,7 @@ extension MinidumpReader {
   }
 
   /// Reads a field of UTF-16 units that ends at its first NUL.
-  mutating func fixedString(_ range: ByteRange, _ path: String, _ bytes: RawSpan) -> Content {
+  mutating func fixedString(_ range: ByteRange, _ path: String, _ bytes: RawSpan) -> SnapshotBytes {
     var count = 0
     while count + 2 <= range.count, bytes.uint16(at: range.offset + count) != 0 { count += 2 }
     return translate(ByteRange(offset: range.offset, count: count), path, bytes)
@@ -142,7 +143,9 @@ extension MinidumpReader {
 
   /// Converts UTF-16 to UTF-8 in the arena. Returns an empty text, with a finding, when the memory for strings is used
   /// up.
-  private mutating func translate(_ range: ByteRange, _ path: @autoclosure () -> String, _ bytes: RawSpan) -> Content {
+  private mutating func translate(_ range: ByteRange, _ path: @autoclosure () -> String, _ bytes: RawSpan)
+    -> SnapshotBytes
+  {
     var size = 0
     // Each unit takes at least one byte of UTF-8, so a name that is too long need not be scanned.
     if range.count / 2 <= stringBudget { _ = Self.forEachScalar(of: range, bytes) { size += Unicode.UTF8.width($0) } }
@@ -154,7 +157,7 @@ extension MinidumpReader {
       snapshot.arena.append(contentsOf: Unicode.UTF8.encode(scalar)!)
     }
     if !isWellFormed { findings.append(Finding(MinidumpRules.stringEncoding, at: range.offset, path: path())) }
-    return Content(arenaOffset: start, count: size)
+    return SnapshotBytes(arenaOffset: start, count: size)
   }
 
   /// Takes `size` bytes from the memory for strings; false, with a finding, if it is used up. Strings that many entries
@@ -172,7 +175,9 @@ extension MinidumpReader {
   }
 
   /// `content`, or an empty text if the memory for strings is used up.
-  private mutating func charged(_ content: Content, at offset: Int, _ path: @autoclosure () -> String) -> Content {
+  private mutating func charged(_ content: SnapshotBytes, at offset: Int, _ path: @autoclosure () -> String)
+    -> SnapshotBytes
+  {
     charge(content.count, at: offset, path()) ? content : .empty
   }
 
@@ -201,7 +206,7 @@ extension MinidumpReader {
 
   /// Reads Crashpad's MinidumpUTF8String or MinidumpByteArray: a byte count and the bytes, which are not copied.
   /// `field` is the offset of the reference to it.
-  mutating func byteArray(field: Int, _ path: @autoclosure () -> String, _ bytes: RawSpan) -> Content? {
+  mutating func byteArray(field: Int, _ path: @autoclosure () -> String, _ bytes: RawSpan) -> SnapshotBytes? {
     let rva = Int(bytes.uint32(at: field))
     guard rva <= bytes.byteCount - 4 else {
       findings.append(Finding(MinidumpRules.annotationOutside, at: field, path: path()))
@@ -213,7 +218,7 @@ extension MinidumpReader {
         Finding(MinidumpRules.annotationOutside, at: rva, path: path(), found: .byteCount(UInt64(count))))
       return nil
     }
-    return charged(Content(inputOffset: rva + 4, count: count), at: field, path())
+    return charged(SnapshotBytes(inputOffset: rva + 4, count: count), at: field, path())
   }
 
   func guid(at offset: Int, _ bytes: RawSpan) -> UUIDBytes {

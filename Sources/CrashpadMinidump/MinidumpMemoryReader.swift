@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 internal import CrashpadBytes
 internal import CrashpadSnapshot
 
@@ -30,7 +31,7 @@ extension MinidumpReader {
       }
       add(
         MemoryRegion(
-          address: bytes.uint64(at: offset), content: Content(inputOffset: place.offset, count: place.count)))
+          address: bytes.uint64(at: offset), content: SnapshotBytes(inputOffset: place.offset, count: place.count)))
       rva += size
     }
   }

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 internal import CrashpadBytes
 internal import CrashpadSnapshot
 
@@ -50,7 +51,7 @@ extension MinidumpReader {
       if uuid != .zero { module.identity = .uuid(uuid, age: bytes.uint32(at: range.offset + 20)) }
       module.debugName = name(from: range.offset + 24, to: range.end, bytes)
     case MinidumpFormat.codeViewELFBuildID where range.count > 4:
-      module.identity = .buildID(Content(inputOffset: range.offset + 4, count: range.count - 4))
+      module.identity = .buildID(SnapshotBytes(inputOffset: range.offset + 4, count: range.count - 4))
     case MinidumpFormat.codeViewPDB20 where range.count >= 16:
       module.debugName = name(from: range.offset + 16, to: range.end, bytes)
     case let kind:
@@ -60,11 +61,11 @@ extension MinidumpReader {
   }
 
   /// Returns the bytes up to the first NUL. Records may share bytes, so the search is charged to the string budget.
-  private mutating func name(from start: Int, to end: Int, _ bytes: RawSpan) -> Content {
+  private mutating func name(from start: Int, to end: Int, _ bytes: RawSpan) -> SnapshotBytes {
     let reach = min(end, start + max(0, stringBudget))
     let count = bytes.firstZero(in: ByteRange(offset: start, count: reach - start)) - start
     stringBudget -= count
-    return Content(inputOffset: start, count: count)
+    return SnapshotBytes(inputOffset: start, count: count)
   }
 
   mutating func readUnloadedModuleList(_ range: ByteRange, _ bytes: RawSpan) {

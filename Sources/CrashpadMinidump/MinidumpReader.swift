@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package import CrashpadBytes
 package import CrashpadSnapshot
 
@@ -30,7 +31,7 @@ package struct MinidumpReader {
   /// The stacks of the threads, which the memory list repeats.
   lazy var stackContents = Set(snapshot.threads.compactMap { $0.stack?.region })
   /// Strings that have been converted, by their offsets.
-  var strings: [Int: Content] = [:]
+  var strings: [Int: SnapshotBytes] = [:]
   /// Bytes of names that may still be converted or searched.
   var stringBudget: Int
 
@@ -143,7 +144,7 @@ package struct MinidumpReader {
   }
 
   /// The number after `name` at the beginning of a line of /proc/PID/status, searched in its first 4 KiB.
-  private func number(_ name: String, in status: Content, _ bytes: RawSpan) -> Int32? {
+  private func number(_ name: String, in status: SnapshotBytes, _ bytes: RawSpan) -> Int32? {
     let text = snapshot.text(status.prefix(min(status.count, 4096)), in: bytes)
     for line in text.split(separator: "\n") where line.hasPrefix(name) {
       return Int32(line.dropFirst(name.count).drop { $0 == "\t" || $0 == " " })

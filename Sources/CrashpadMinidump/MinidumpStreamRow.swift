@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 internal import CrashpadBytes
 internal import CrashpadSnapshot
 
@@ -75,13 +76,13 @@ package struct MinidumpStreamRow: Sendable {
   /// `client/linux/minidump_writer/minidump_writer.cc`.
   private static func linuxFile(
     _ type: MinidumpStreamType, _ name: String, _ privacy: Privacy,
-    _ member: any WritableKeyPath<LinuxSnapshot, Content?> & Sendable
+    _ member: any WritableKeyPath<LinuxSnapshot, SnapshotBytes?> & Sendable
   ) -> MinidumpStreamRow {
     MinidumpStreamRow(
       type, name, privacy,
       read: { reader, range, _ in
         reader.snapshot.linux = reader.snapshot.linux ?? LinuxSnapshot()
-        reader.snapshot.linux?[keyPath: member] = Content(inputOffset: range.offset, count: range.count)
+        reader.snapshot.linux?[keyPath: member] = SnapshotBytes(inputOffset: range.offset, count: range.count)
       },
       size: { $0.snapshot.system.isLinux ? $0.snapshot.linux?[keyPath: member]?.count : nil },
       write: { $0.append($0.snapshot.linux?[keyPath: member] ?? .empty, to: &$1, $2) })

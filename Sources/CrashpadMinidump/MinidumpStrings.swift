@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 internal import CrashpadBytes
 
 /// Converts UTF-8 to UTF-16; writes the format's two kinds of strings. Every maximal ill-formed subsequence becomes one

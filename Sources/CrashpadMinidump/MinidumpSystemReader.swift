@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 internal import CrashpadBytes
 internal import CrashpadSnapshot
 
@@ -22,7 +23,7 @@ extension MinidumpReader {
     }
     if [.x86, .x86_64].contains(snapshot.system.architecture), range.count >= 44 {
       // Three CPUID registers spell the vendor's name; writers for x86_64 have processor features here instead.
-      let vendor = Content(inputOffset: offset + 32, count: 12)
+      let vendor = SnapshotBytes(inputOffset: offset + 32, count: 12)
       let isText = bytes.array(in: ByteRange(offset: offset + 32, count: 12)).allSatisfy { (0x20..<0x7f).contains($0) }
       if isText { snapshot.system.cpuVendor = vendor }
     }

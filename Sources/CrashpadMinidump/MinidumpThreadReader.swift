@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 internal import CrashpadBytes
 internal import CrashpadSnapshot
 
@@ -27,11 +28,11 @@ extension MinidumpReader {
       return nil
     }
     return MemoryRegion(
-      address: bytes.uint64(at: offset), content: Content(inputOffset: range.offset, count: range.count))
+      address: bytes.uint64(at: offset), content: SnapshotBytes(inputOffset: range.offset, count: range.count))
   }
 
   mutating func readThreadNames(_ range: ByteRange, _ bytes: RawSpan) {
-    var names: [UInt64: Content] = [:]
+    var names: [UInt64: SnapshotBytes] = [:]
     for (index, offset) in entries(
       of: range, size: MinidumpFormat.threadNameSize, price: Price.threadName, "ThreadNames", bytes
     ).enumerated() {

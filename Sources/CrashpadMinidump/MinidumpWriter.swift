@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package import CrashpadBytes
 package import CrashpadSnapshot
 
@@ -98,7 +99,7 @@ package struct MinidumpWriter {
     }
   }
 
-  func append(_ content: Content, to writer: inout ByteWriter, _ input: RawSpan) {
+  func append(_ content: SnapshotBytes, to writer: inout ByteWriter, _ input: RawSpan) {
     snapshot.withBytes(of: content, in: input) { writer.bytes($0) }
   }
 

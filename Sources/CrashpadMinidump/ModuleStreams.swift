@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 internal import CrashpadBytes
 internal import CrashpadSnapshot
 
@@ -32,8 +33,8 @@ extension MinidumpWriter {
   /// The members of a module that its entry in the list needs. A copy of the module itself would count references to its
   /// lists, and each function that takes one makes a copy.
   private struct ModuleEntry {
-    let name: Content
-    let debugName: Content
+    let name: SnapshotBytes
+    let debugName: SnapshotBytes
     let identity: ModuleSnapshot.Identity?
     let fileType: ModuleSnapshot.FileType?
     let address: UInt64?
@@ -227,7 +228,7 @@ extension MinidumpWriter {
   }
 
   /// Writes a MinidumpRVAList of MinidumpUTF8Strings.
-  private func writeMessages(_ messages: [Content], to writer: inout ByteWriter, _ input: RawSpan) {
+  private func writeMessages(_ messages: [SnapshotBytes], to writer: inout ByteWriter, _ input: RawSpan) {
     writer.align(to: 4)
     writer.uint32(UInt32(messages.count))
     var placement = Placement(at: writer.position + 4 * messages.count)

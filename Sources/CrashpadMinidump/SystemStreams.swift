@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 internal import CrashpadBytes
 internal import CrashpadSnapshot
 
@@ -80,7 +81,7 @@ extension MinidumpWriter {
 
   /// Makes "17.4.1 21E236; iPhone14,2". Both texts end at their first NUL.
   private func buildString(_ input: RawSpan) -> [UInt8] {
-    func text(_ content: Content?) -> [UInt8] {
+    func text(_ content: SnapshotBytes?) -> [UInt8] {
       Array(snapshot.bytes(of: content ?? .empty, in: input).prefix { $0 != 0 })
     }
     let system = snapshot.system

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 internal import CrashpadBytes
 
 /// The decisions about the bytes of a minidump. Structures of a damaged file may overlap; then the strictest claim

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// A pattern for whole names: `*` stands for any number of characters, `?` for one.
 public struct NamePattern: Sendable, Hashable {
   private let bytes: [UInt8]

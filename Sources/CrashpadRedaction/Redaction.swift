@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 internal import CrashpadAppleReports
 package import CrashpadBytes
 package import CrashpadFiles
@@ -36,7 +37,7 @@ public struct Redaction: Sendable {
   ) throws(NotADump) -> RedactionPlan {
     if bytes.byteCount > 0, bytes.uint8(at: 0) == 0x06 { return DumpRedactor.plan(bytes, policy, collector) }
     if let plan = MinidumpRedactor.plan(bytes, policy, collector) { return plan }
-    guard let form = ReportForm.of(bytes), let plan = ReportRedactor.plan(bytes, form, policy, collector) else {
+    guard let form = ReportFormat.of(bytes), let plan = ReportRedactor.plan(bytes, form, policy, collector) else {
       throw NotADump()
     }
     return plan

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package import CrashpadBytes
 
 /// The plan for redacting one dump: every byte of the output is copied, generated or zero, as decided

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 internal import CrashpadSnapshot
 
 /// The parts of a dump that stay. All parts that are not understood or not allowed here are overwritten.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The removals from a dump, with counts and names but without the removed content.
 public struct RedactionReport: Sendable {
   package enum Format: String, Sendable {

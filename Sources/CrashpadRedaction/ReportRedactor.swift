@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 internal import CrashpadAppleReports
 internal import CrashpadBytes
 internal import CrashpadJSON
@@ -22,7 +23,7 @@ struct ReportRedactor {
   ]
 
   static func plan(
-    _ bytes: RawSpan, _ form: ReportForm, _ policy: RedactionPolicy, _ collector: UserNameCollector
+    _ bytes: RawSpan, _ form: ReportFormat, _ policy: RedactionPolicy, _ collector: UserNameCollector
   ) -> RedactionPlan? {
     guard let snapshot = ReportReader.read(bytes, form: form).snapshot else { return nil }
     var redactor = ReportRedactor(snapshot, policy, collector)
@@ -90,9 +91,9 @@ struct ReportRedactor {
   }
 
   private mutating func copy(
-    _ content: Content?, _ name: String, _ snapshot: ProcessSnapshot, _ input: RawSpan,
+    _ content: SnapshotBytes?, _ name: String, _ snapshot: ProcessSnapshot, _ input: RawSpan,
     limit: Int = TextRedactor.maximumNameLength, to result: inout ProcessSnapshot
-  ) -> Content? {
+  ) -> SnapshotBytes? {
     guard let content, let text = hidden(snapshot.text(content, in: input), name, limit: limit) else { return nil }
     return result.store(text)
   }

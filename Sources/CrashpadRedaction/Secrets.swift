@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The parts of texts that identify a person or grant access: user info and query values of
 /// URLs, e-mail addresses, tokens.
 enum Secrets {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 internal import CrashpadBytes
 
 /// System texts in Linux dumps. Only entries in the expected form stay, because a damaged dump may refer to anything.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The parts of paths that name users, and these names in other texts.
 enum UserNames {
   /// The folders before a name, in lowercase. A number may follow `home`.

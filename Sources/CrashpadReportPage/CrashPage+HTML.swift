@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 internal import CrashpadBytes
 internal import CrashpadMeaning
 internal import CrashpadSignatures
@@ -84,13 +85,13 @@ struct CrashPageWriter {
 
   private mutating func add(_ label: HTML, _ sentences: [String], to html: inout HTML) {
     var items: [HTML] = []
-    for text in sentences where !text.isEmpty { items.append(texts.place(Wording.printable(text), limit: 2000)) }
+    for text in sentences where !text.isEmpty { items.append(texts.place(TextFormat.printable(text), limit: 2000)) }
     if !items.isEmpty { html += "<dt>\(label)</dt><dd>\(Page.list(items))</dd>\n" }
   }
 
   private mutating func item(_ evidence: Explanation.Evidence) -> HTML {
-    var html = texts.place(Wording.printable(evidence.text), limit: 2000)
-    if let place = evidence.place.map({ Wording.printable($0) }) {
+    var html = texts.place(TextFormat.printable(evidence.text), limit: 2000)
+    if let place = evidence.place.map({ TextFormat.printable($0) }) {
       if let thread = evidence.thread, let frame = evidence.frame, stacks.shows(thread: thread, frame: frame) {
         html += " <a href=\"#t\(thread)f\(frame)\">\(texts.place(place))</a>"
       } else {
@@ -113,7 +114,7 @@ struct CrashPageWriter {
     }
     facts.removeAll { elsewhere.contains($0.label) }
     if let signature = view.signature {
-      facts.append(("Signature", ["\(signature.id)  \(Wording.printable(signature.text))"]))
+      facts.append(("Signature", ["\(signature.id)  \(TextFormat.printable(signature.text))"]))
     }
     if facts.isEmpty { return "" }
     var html: HTML = "<dl class=\"facts\">\n"
@@ -166,7 +167,7 @@ struct CrashPageWriter {
       let offset = finding.offset.map { "0x" + hexadecimal(UInt64($0)) } ?? "-"
       rows += """
         <tr><td>\(severity)</td><td class="whole"><code>\(offset)</code></td>\
-        <td>\(texts.place(Wording.printable(finding.sentence)))</td><td><code>\(finding.rule.code)</code></td></tr>
+        <td>\(texts.place(TextFormat.printable(finding.sentence)))</td><td><code>\(finding.rule.code)</code></td></tr>
 
         """
     }

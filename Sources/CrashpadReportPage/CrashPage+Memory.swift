@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 internal import CrashpadSnapshot
 internal import CrashpadSymbolication
 internal import CrashpadText
@@ -45,7 +46,7 @@ extension CrashPageWriter {
     guard let search = module.symbols?.search else { return "" }
     guard page.options.isRedacted else { return module.symbolLine }
     return (search.files.map(\.path) + search.refused.map(\.path)).compactMap { $0.lastComponent?.string }.map {
-      Wording.printable($0)
+      TextFormat.printable($0)
     }.joined(separator: ", ")
   }
 

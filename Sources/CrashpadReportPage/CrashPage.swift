@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package import CrashpadMeaning
 internal import CrashpadSnapshot
 package import CrashpadSymbolication
@@ -82,12 +83,12 @@ package struct CrashPage: Sendable {
   /// "server: SIGSEGV / SEGV_MAPERR at 0x10"
   package var title: String {
     if let title = options.title { return title }
-    let process = processName.map { Wording.printable($0) } ?? name
+    let process = processName.map { TextFormat.printable($0) } ?? name
     return "\(process): \(view.exception?.title ?? view.report?.kind.rawValue ?? "no crash")"
   }
 
   /// The summary of the explanation as one line.
-  package var summary: String { Wording.printable(explanation.summary) }
+  package var summary: String { TextFormat.printable(explanation.summary) }
 
   // MARK: Frames
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 internal import CrashpadBytes
 
 /// A whole page: its head with the policy that forbids everything but its own style and script, and its end.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 internal import CrashpadView
 
 /// Writes lists of frames, of which runs of the system's fold.

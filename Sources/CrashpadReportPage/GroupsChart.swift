@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 internal import CrashpadSnapshot
 
 /// Crashes over time: a bar for each period, in it the largest groups, with a table that has the same numbers.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The content of a page about many crashes: their groups, largest first.
 package struct GroupsPage: Sendable {
   package var title: String

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 internal import CrashpadSnapshot
 
 /// A piece of HTML. It can be made of pieces of the source code and of text, and text is escaped: no value of a dump can

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 internal import CrashpadSnapshot
 
 /// The texts of a page that are too long for their places: each stands once, complete, at the page's end.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The script of all pages: folds, sorts, filters and copies. Without it everything is there, unfolded.
 enum PageScript {
   static let html: HTML = #"""

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The style of all pages. Inline styles are forbidden by the policy, so that classes are all there is.
 enum PageStyle {
   static let html: HTML = #"""

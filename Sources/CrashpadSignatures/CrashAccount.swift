@@ -1,9 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
 package import CrashpadSnapshot
 
 /// The facts by which two reports about the end of one process are recognized. A process ends once, but several programs may report it:
 /// a handler within it, the system that killed it, MetricKit a day later.
 package struct CrashAccount: Sendable, Hashable {
-  /// In the order in which they tell most. A crash counts with the first account of it.
+  /// In the order of detail, most first. A crash counts with its first role in this order.
   package enum Role: String, Sendable, CaseIterable {
     /// A handler in the process captured the crash.
     case captured
@@ -41,7 +42,7 @@ package struct CrashAccount: Sendable, Hashable {
   /// Between the times of two accounts of one end: a watchdog waits for up to 30 s, and a report is then written.
   static let tolerance: Int64 = 60
 
-  /// Nil of a crash that no other report can be matched with.
+  /// Nil if the facts do not suffice to match the crash with other reports.
   init?(_ facts: CrashFacts) {
     guard let role = facts.role, let processID = facts.processID, let time = facts.time else { return nil }
     self.init(
@@ -61,7 +62,7 @@ package struct CrashAccount: Sendable, Hashable {
     self.end = end
   }
 
-  /// Whether `other` tells more of the same crash.
+  /// Whether `other` is a more detailed report of the same crash.
   func isTwin(of other: CrashAccount) -> Bool {
     guard other.role.rank < role.rank, role != .hang || other.role.isKill, processID == other.processID,
       distance(to: other) <= Self.tolerance
@@ -94,7 +95,7 @@ package struct CrashAccount: Sendable, Hashable {
 }
 
 extension CrashAccount.Role {
-  /// Nil of what is not the end of a process, and of systems where only the process itself reports it.
+  /// Nil if the process did not end, and on systems where only the process itself reports crashes.
   package init?(_ snapshot: ProcessSnapshot, by writer: CrashAccount.Writer) {
     guard [.ios, .macos].contains(snapshot.system.operatingSystem) else { return nil }
     let kind = CrashKind(snapshot).text

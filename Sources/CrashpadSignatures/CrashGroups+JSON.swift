@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package import CrashpadJSON
 
 /// The form in which shards travel: `crashpadctl-group-part/1`. Members and elements stand in the order of their bytes, so that
@@ -25,11 +26,11 @@ extension CrashGroups {
       let keys = part.cells.keys.sorted {
         ($0.id, $0.raw, $0.text, $0.flags.joined()) < ($1.id, $1.raw, $1.text, $1.flags.joined())
       }
-      for key in keys { json.object { Self.write(key, part.cells[key] ?? GroupCell(), to: &$0) } }
+      for key in keys { json.object { Self.write(key, part.cells[key] ?? GroupCounts(), to: &$0) } }
     }
   }
 
-  private static func write(_ key: GroupCell.Key, _ cell: GroupCell, to json: inout JSONWriter) {
+  private static func write(_ key: GroupCounts.Key, _ cell: GroupCounts, to json: inout JSONWriter) {
     json.member("id", key.id)
     json.member("text", key.text)
     json.member("raw", key.raw)
@@ -134,7 +135,7 @@ extension CrashGroups.Part {
     guard let id = value["id"]?.string, let text = value["text"]?.string, let raw = value["raw"]?.string,
       let count = CrashGroups.count(value["count"])
     else { throw CrashGroups.NotAPart(reason: "has a group without an id or a count") }
-    var cell = GroupCell()
+    var cell = GroupCounts()
     cell.count = count
     cell.first = value["first"]?.integer.flatMap { Int64(exactly: $0) }
     cell.last = value["last"]?.integer.flatMap { Int64(exactly: $0) }
@@ -143,23 +144,23 @@ extension CrashGroups.Part {
     cell.systems = Self.counts(value["systems"])
     for (program, versions) in value["releases"]?.members ?? [] { cell.releases[program] = Self.counts(versions) }
     if let example = value["example"], let id = example["id"]?.string, let input = example["input"]?.string {
-      cell.example = GroupCell.Example(id: id, input: input)
+      cell.example = GroupCounts.Example(id: id, input: input)
     }
     for (client, times) in value["quick"]?.members ?? [] {
       cell.quick[client] = times.elements.compactMap { $0.integer.flatMap { Int64(exactly: $0) } }.sorted()
     }
     for day in value["days"]?.elements ?? [] {
       guard let number = CrashGroups.count(day["day"]), let count = CrashGroups.count(day["count"]) else { continue }
-      cell.days[GroupCell.Day(number: number, version: day["version"]?.string), default: 0] += count
+      cell.days[GroupCounts.Day(number: number, version: day["version"]?.string), default: 0] += count
     }
     cell.accounts = Set((value["accounts"]?.elements ?? []).compactMap { CrashAccount($0) })
     for report in value["waiting"]?.elements ?? [] {
       guard let facts = CrashFacts(report), let count = CrashGroups.count(report["reports"]) else { continue }
       cell.waiting[facts, default: 0] += min(count, 1 << 20)
     }
-    let key = GroupCell.Key(
+    let key = GroupCounts.Key(
       id: id, text: text, raw: raw, isNamed: value["named"]?.bool == true, flags: value["flags"]?.strings ?? [])
-    cells[key, default: GroupCell()].add(cell)
+    cells[key, default: GroupCounts()].add(cell)
   }
 
   private static func counts(_ value: JSONValue?) -> [String: Int] {

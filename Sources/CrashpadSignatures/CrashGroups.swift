@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The crashes of some inputs by their signatures: counted in parts that may be put together in any order.
 package struct CrashGroups: Sendable, Hashable {
   /// A part of the inputs: every shard of one run has other inputs.
@@ -20,12 +21,12 @@ package struct CrashGroups: Sendable, Hashable {
   package struct Part: Sendable, Hashable {
     /// The number of inputs without a crash.
     package var failed = 0
-    package internal(set) var cells: [GroupCell.Key: GroupCell] = [:]
+    package internal(set) var cells: [GroupCounts.Key: GroupCounts] = [:]
 
     package init() {}
 
     package mutating func add(_ signature: Signature, _ facts: CrashFacts) {
-      cells[GroupCell.Key(signature), default: GroupCell()].add(facts)
+      cells[GroupCounts.Key(signature), default: GroupCounts()].add(facts)
     }
   }
 
@@ -80,7 +81,7 @@ package struct CrashGroups: Sendable, Hashable {
     package let flags: [String]
     /// The raw signatures of its crashes, in the order of their bytes.
     package let raw: [String]
-    package let cell: GroupCell
+    package let cell: GroupCounts
     /// Set if all its crashes are of the newest version of their program, and others are of older ones.
     package var newIn: String?
     /// The first version of its program in which it does not occur any more.
@@ -92,15 +93,15 @@ package struct CrashGroups: Sendable, Hashable {
   ///   - joinsRaw: whether crashes without names go to the group that has their raw signature, if just one with names does.
   /// - Returns: the largest first, then by id.
   package func groups(by order: Order, joinsRaw: Bool = false) -> [Group] {
-    var cells: [GroupCell.Key: GroupCell] = [:]
-    for part in parts.values { for (key, cell) in part.cells { cells[key, default: GroupCell()].add(cell) } }
+    var cells: [GroupCounts.Key: GroupCounts] = [:]
+    for part in parts.values { for (key, cell) in part.cells { cells[key, default: GroupCounts()].add(cell) } }
     cells = TwinSearch.resolved(cells)
     let named = joinsRaw ? Self.namedByRaw(cells.keys) : [:]
-    var groups: [String: (key: GroupCell.Key, raw: Set<String>, cell: GroupCell)] = [:]
+    var groups: [String: (key: GroupCounts.Key, raw: Set<String>, cell: GroupCounts)] = [:]
     for (key, cell) in cells {
       let target = key.isNamed ? key : named[key.raw].flatMap { $0.count == 1 ? $0.first?.value : nil } ?? key
       let id = order == .raw ? Signature.digest("crashpadctl-raw/\(SignatureRule.version)\n" + key.raw) : target.id
-      var group = groups[id] ?? (target, [], GroupCell())
+      var group = groups[id] ?? (target, [], GroupCounts())
       // Two raw signatures may lead to one group, and have other flags.
       if (target.text, target.raw) < (group.key.text, group.key.raw) { group.key = target }
       group.raw.insert(key.raw)
@@ -117,8 +118,8 @@ package struct CrashGroups: Sendable, Hashable {
   }
 
   /// The groups with names that have a raw signature, by their ids.
-  private static func namedByRaw(_ keys: some Sequence<GroupCell.Key>) -> [String: [String: GroupCell.Key]] {
-    var named: [String: [String: GroupCell.Key]] = [:]
+  private static func namedByRaw(_ keys: some Sequence<GroupCounts.Key>) -> [String: [String: GroupCounts.Key]] {
+    var named: [String: [String: GroupCounts.Key]] = [:]
     for key in keys where key.isNamed {
       let old = named[key.raw]?[key.id]
       if old.map({ key.text < $0.text }) ?? true { named[key.raw, default: [:]][key.id] = key }

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 internal import CrashpadMeaning
 internal import CrashpadSnapshot
 
@@ -13,7 +14,7 @@ struct CrashKind: Sendable {
 
   var text: String
   var place = Place.crashedThread
-  /// Whether it tells of a time rather than of a place: the innermost frames are not the same each time.
+  /// Whether the stack was captured after a time limit. The innermost frames then differ from one hang to the next.
   var isHang = false
   /// Whether the instruction that the thread stood at is the fault.
   var isFault = false

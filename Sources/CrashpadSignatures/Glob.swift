@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// A pattern with `*` for any text and `?` for one byte; everything else, letters of either case too, stands for itself.
 ///
 /// It is the text alone, and nothing is made of it before it is compared: a run has hundreds of patterns, and compares few.

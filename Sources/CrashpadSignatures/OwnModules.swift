@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 internal import CrashpadBytes
 package import CrashpadSnapshot
 
@@ -24,9 +25,9 @@ package struct OwnModules: Sendable {
     if name.utf8.count == path.utf8.count { return false }
     if Self.systemNames.contains(where: { $0.matches(name) }) { return false }
     if Self.systemPaths.contains(where: { path.utf8.starts(with: $0.utf8) }) { return false }
-    if path.holds("/RuntimeRoot/") { return false }
+    if path.containsBytes("/RuntimeRoot/") { return false }
     switch system {
-    case .ios, .macos: return Self.applePaths.contains { path.holds($0) }
+    case .ios, .macos: return Self.applePaths.contains { path.containsBytes($0) }
     case .windows: return !path.lowercased().contains("\\windows\\")
     default: return path.hasPrefix("/")
     }

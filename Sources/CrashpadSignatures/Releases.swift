@@ -1,8 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The versions of each program, in their order.
 struct Releases {
   private let versions: [String: [String]]
 
-  init(_ cells: [GroupCell]) {
+  init(_ cells: [GroupCounts]) {
     var all: [String: Set<String>] = [:]
     for cell in cells {
       for (program, counts) in cell.releases { all[program, default: []].formUnion(counts.keys) }
@@ -11,7 +12,7 @@ struct Releases {
   }
 
   /// The newest version, if all crashes of the cell are of it, and the program has older ones.
-  func newIn(_ cell: GroupCell) -> String? {
+  func newIn(_ cell: GroupCounts) -> String? {
     var found: String?
     for (program, counts) in cell.releases.sorted(by: { $0.key < $1.key }) {
       guard let known = versions[program], known.count > 1, counts.count == 1, counts.keys.first == known.last else {
@@ -23,7 +24,7 @@ struct Releases {
   }
 
   /// The version that came after the last one in which the cell has crashes.
-  func goneSince(_ cell: GroupCell) -> String? {
+  func goneSince(_ cell: GroupCounts) -> String? {
     var found: String?
     for (program, counts) in cell.releases.sorted(by: { $0.key < $1.key }) {
       guard let known = versions[program], let last = known.lastIndex(where: { counts[$0] != nil }),

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 internal import CrashpadBytes
 package import CrashpadFiles
 package import CrashpadSnapshot
@@ -78,7 +79,7 @@ package struct Signature: Sendable, Hashable {
   /// The stack that a signature is made of.
   struct Stack {
     var frames: [Symbolization.Frame] = []
-    /// Nil of a stack that only a report lists, beside the threads.
+    /// Nil for a stack that a report lists beside the threads.
     var thread: Symbolization.Thread?
   }
 

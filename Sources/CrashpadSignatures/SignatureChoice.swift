@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Chooses the frames of a signature from one stack.
 struct SignatureChoice {
   private var kind: CrashKind
@@ -208,7 +209,8 @@ struct SignatureChoice {
     return first.rule?.frameClass == .wait
   }
 
-  /// The repeating function whose name is the first in the order of bytes: the end of the stack is chance.
+  /// The repeating function whose name is the first in the order of bytes. The innermost one would not do: a recursion
+  /// overflows the stack in any of its functions.
   private func cycle(from start: Int) -> Int? {
     var counts: [String: (count: Int, first: Int)] = [:]
     for index in entries.indices[start...] where isTaken(index) {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// One row of the table of frames that say nothing of the fault: which functions, in which modules, and why.
 ///
 /// Version 1. A row never changes under one version, as an issue tracker keeps the ids that it leads to.

@@ -1,8 +1,10 @@
-/// Finds, for reports that may tell of a crash that is counted already, that crash.
+// SPDX-License-Identifier: Apache-2.0
+/// Finds reports of one crash among the reports of all groups, so that each crash is counted once: a handler, the
+/// system and MetricKit may each report the same crash.
 struct TwinSearch {
   private struct Entry {
     let account: CrashAccount
-    let key: GroupCell.Key
+    let key: GroupCounts.Key
   }
 
   private struct Place: Hashable {
@@ -49,7 +51,7 @@ struct TwinSearch {
 
   private var buckets: [Place: Bucket] = [:]
 
-  private init(_ cells: [GroupCell.Key: GroupCell]) {
+  private init(_ cells: [GroupCounts.Key: GroupCounts]) {
     for (key, cell) in cells {
       for account in cell.accounts { add(Entry(account: account, key: key)) }
       for facts in cell.waiting.keys {
@@ -64,8 +66,9 @@ struct TwinSearch {
     buckets[place, default: Bucket()].add(entry)
   }
 
-  /// The cells in which each crash counts once; of each twin its crash's cell has the number.
-  static func resolved(_ cells: [GroupCell.Key: GroupCell]) -> [GroupCell.Key: GroupCell] {
+  /// The counts by signature in which each crash counts once. The other reports of a crash (its twins) are counted in
+  /// `twins` of the same signature.
+  static func resolved(_ cells: [GroupCounts.Key: GroupCounts]) -> [GroupCounts.Key: GroupCounts] {
     let waiting = cells.values.reduce(0) { $0 + $1.waiting.values.reduce(0, +) }
     let cells = waiting > 1 ? withoutOtherForms(cells) : cells
     // A crash that waits alone has no twin.
@@ -84,9 +87,10 @@ struct TwinSearch {
     return resolved.filter { $0.value.count > 0 }
   }
 
-  /// The cells in which each crash waits in one form: that of the first input.
-  private static func withoutOtherForms(_ cells: [GroupCell.Key: GroupCell]) -> [GroupCell.Key: GroupCell] {
-    var first: [CrashFacts.Form: (facts: CrashFacts, key: GroupCell.Key)] = [:]
+  /// The counts in which each crash that has several forms (a dump and its minidump) is kept in one: that of the first
+  /// input.
+  private static func withoutOtherForms(_ cells: [GroupCounts.Key: GroupCounts]) -> [GroupCounts.Key: GroupCounts] {
+    var first: [CrashFacts.Form: (facts: CrashFacts, key: GroupCounts.Key)] = [:]
     for (key, cell) in cells {
       for facts in cell.waiting.keys {
         guard let form = facts.form else { continue }
@@ -113,14 +117,14 @@ struct TwinSearch {
 
   /// The same whatever the order of inputs.
   private static func precedes(
-    _ one: (facts: CrashFacts, key: GroupCell.Key), _ other: (facts: CrashFacts, key: GroupCell.Key)
+    _ one: (facts: CrashFacts, key: GroupCounts.Key), _ other: (facts: CrashFacts, key: GroupCounts.Key)
   ) -> Bool {
     let (first, second) = (one.facts.sortKey, other.facts.sortKey)
     return first == second ? (one.key.id, one.key.raw) < (other.key.id, other.key.raw) : first < second
   }
 
-  /// The signature under which the crash counts that `account` is a second account of; nil if there is none.
-  private func twin(of account: CrashAccount) -> GroupCell.Key? {
+  /// The signature under which the crash of `account` is already counted; nil if this is the only report.
+  private func twin(of account: CrashAccount) -> GroupCounts.Key? {
     let told = (0..<account.role.rank).flatMap { rank in
       buckets[Place(processID: account.processID, rank: rank)]?.near(account).filter {
         account.isTwin(of: $0.account)

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The registers of one thread.
 public enum CPUContext: Sendable {
   case arm64(ARM64Context)
@@ -65,7 +66,7 @@ public struct ARM64Context: Sendable {
   package var fpsr: UInt32 = 0
   package var fpcr: UInt32 = 0
   /// v0 to v31 as 16 bytes each, little-endian: 512 bytes, or empty if all are zero.
-  package var vectors: Content = .empty
+  package var vectors: SnapshotBytes = .empty
 
   package init() {}
 
@@ -98,7 +99,7 @@ public struct X86_64Context: Sendable {
   /// dr0 to dr7.
   package var dr = InlineArray<8, UInt64>(repeating: 0)
   /// The image that the FXSAVE instruction writes: 512 bytes, or empty if all are zero.
-  package var fxsave: Content = .empty
+  package var fxsave: SnapshotBytes = .empty
 
   package init() {}
 

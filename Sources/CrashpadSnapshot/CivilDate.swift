@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// A day of the Gregorian calendar, which is also used for the time before 1582.
 package struct CivilDate: Sendable, Hashable {
   package let year: Int

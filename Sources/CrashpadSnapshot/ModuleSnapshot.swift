@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// A module: the program, a library, or another mapped image.
 public struct ModuleSnapshot: Sendable {
   package enum FileType: Sendable {
@@ -9,7 +10,7 @@ public struct ModuleSnapshot: Sendable {
   }
 
   /// The path from which the module was loaded.
-  public var name: Content?
+  public var name: SnapshotBytes?
   /// The address of its first byte; nil if unknown.
   public var address: UInt64?
   /// The size in bytes; for a Mach-O module the size of `__TEXT`.
@@ -24,14 +25,14 @@ public struct ModuleSnapshot: Sendable {
   /// The id of the build; nil if it has none.
   public var identity: Identity?
   /// The name by which debug information is searched.
-  public var debugName: Content?
+  public var debugName: SnapshotBytes?
 
   /// The annotations without types.
   public var simpleAnnotations: [Annotation] = []
   /// The annotations with types.
   public var annotationObjects: [AnnotationObject] = []
   /// Messages in the module, such as `__crash_info` or the dynamic loader's error.
-  public var messages: [Content] = []
+  public var messages: [SnapshotBytes] = []
   /// CFBundleIdentifier, if a report has it.
   public var bundleID: String?
   /// CFBundleShortVersionString, if a report has it.
@@ -44,19 +45,19 @@ public struct ModuleSnapshot: Sendable {
     /// A Mach-O UUID, or the GUID of a PDB; the age counts the rewrites of a PDB.
     case uuid(UUIDBytes, age: UInt32)
     /// The ELF note NT_GNU_BUILD_ID.
-    case buildID(Content)
+    case buildID(SnapshotBytes)
   }
 
   package init() {}
 }
 
 package struct UnloadedModuleSnapshot: Sendable {
-  package var name: Content
+  package var name: SnapshotBytes
   package var address: UInt64
   package var size: UInt32
   package var timestamp: UInt32
 
-  package init(name: Content, address: UInt64, size: UInt32, timestamp: UInt32) {
+  package init(name: SnapshotBytes, address: UInt64, size: UInt32, timestamp: UInt32) {
     self.name = name
     self.address = address
     self.size = size

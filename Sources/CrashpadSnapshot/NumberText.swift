@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Numbers and columns in the format used throughout the tool's output.
 
 /// Lowercase hexadecimal digits, padded with zeros to `width`.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The last component of a path without separators at its end; the whole path if it has nothing else.
 ///
 /// Backslashes separate where the path is of Windows: it begins with a drive, or has no slash.

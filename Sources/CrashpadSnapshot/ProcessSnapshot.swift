@@ -1,9 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The state of a process when it crashed. Every reader creates one and every writer takes one; it
 /// is independent of file formats.
 ///
-/// A nil member was not recorded. Text is kept as the recorded bytes (`Content`), which may be invalid UTF-8.
+/// A nil member was not recorded. Text is kept as the recorded bytes (`SnapshotBytes`), which may be invalid UTF-8.
 public struct ProcessSnapshot: Sendable {
-  /// Bytes that are not in the input; see `Content`.
+  /// Bytes that are not in the input; see `SnapshotBytes`.
   @usableFromInline package var arena: [UInt8] = []
 
   /// False if the input is truncated, so that threads, modules or memory may be missing.
@@ -70,7 +71,7 @@ extension ProcessSnapshot {
   /// The value of the first of these annotations of the process that it has; nil if it has none.
   ///
   /// - Parameter input: the bytes of the input that the snapshot was read from.
-  package func annotation(named names: [String], in input: RawSpan) -> Content? {
+  package func annotation(named names: [String], in input: RawSpan) -> SnapshotBytes? {
     for name in names {
       let found = annotations.first { $0.name.count == name.utf8.count && text($0.name, in: input) == name }
       if let found { return found.value }
@@ -154,10 +155,10 @@ public struct UUIDBytes: Sendable, Hashable {
 
 /// A name and a value, as bytes.
 public struct Annotation: Sendable, Hashable {
-  public var name: Content
-  public var value: Content
+  public var name: SnapshotBytes
+  public var value: SnapshotBytes
 
-  package init(name: Content, value: Content) {
+  package init(name: SnapshotBytes, value: SnapshotBytes) {
     self.name = name
     self.value = value
   }
@@ -165,12 +166,12 @@ public struct Annotation: Sendable, Hashable {
 
 /// A typed annotation. Crashpad defines type 1, a string; types from 0x8000 on belong to the application.
 public struct AnnotationObject: Sendable, Hashable {
-  public var name: Content
+  public var name: SnapshotBytes
   /// The type: 1 is text, numbers from 0x8000 on belong to programs.
   public var type: UInt16
-  public var value: Content
+  public var value: SnapshotBytes
 
-  package init(name: Content, type: UInt16, value: Content) {
+  package init(name: SnapshotBytes, type: UInt16, value: SnapshotBytes) {
     self.name = name
     self.type = type
     self.value = value
@@ -212,11 +213,11 @@ public struct MemoryRegion: Sendable, Hashable {
   /// The address of the first byte.
   public var address: UInt64
   /// The captured bytes.
-  public var content: Content
+  public var content: SnapshotBytes
 
   /// The memory `content` at `address`.
   @inlinable
-  public init(address: UInt64, content: Content) {
+  public init(address: UInt64, content: SnapshotBytes) {
     self.address = address
     self.content = content
   }

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The facts in a crash report other than threads, modules and registers: the identity of the process, the reason for
 /// its end, and notes of the system. Memory dumps have none of these.
 ///

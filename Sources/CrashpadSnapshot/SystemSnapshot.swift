@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The processor architectures of dumps. The texts are used by `--arch` and in JSON.
 public enum CPUArchitecture: String, Sendable, CaseIterable {
   case arm64
@@ -33,10 +34,10 @@ public struct SystemSnapshot: Sendable {
   /// The third number of the system's version; nil if unknown.
   public var osBugfix: Int32?
   /// Such as "21E236"; on Windows the service pack.
-  public var osBuild: Content?
+  public var osBuild: SnapshotBytes?
   /// Such as "iPhone14,2".
-  public var machine: Content?
-  package var cpuVendor: Content?
+  public var machine: SnapshotBytes?
+  package var cpuVendor: SnapshotBytes?
   package var cpuCount: Int32?
   package var pageSize: UInt64?
   /// The bits of a pointer that are not part of the address, such as pointer authentication codes and tags.
@@ -78,8 +79,8 @@ package struct TimeZoneSnapshot: Sendable {
   /// The offsets in seconds east of UTC.
   package var standardOffset: Int32?
   package var daylightOffset: Int32?
-  package var standardName: Content?
-  package var daylightName: Content?
+  package var standardName: SnapshotBytes?
+  package var daylightName: SnapshotBytes?
 
   package init() {}
 }
@@ -87,13 +88,13 @@ package struct TimeZoneSnapshot: Sendable {
 /// Text files of a Linux system that Breakpad's writer copies into a minidump.
 package struct LinuxSnapshot: Sendable {
   /// /proc/cpuinfo, or the known part of it.
-  package var cpuInfo: Content?
-  package var processStatus: Content?
-  package var release: Content?
-  package var commandLine: Content?
-  package var environment: Content?
-  package var auxiliaryVector: Content?
-  package var maps: Content?
+  package var cpuInfo: SnapshotBytes?
+  package var processStatus: SnapshotBytes?
+  package var release: SnapshotBytes?
+  package var commandLine: SnapshotBytes?
+  package var environment: SnapshotBytes?
+  package var auxiliaryVector: SnapshotBytes?
+  package var maps: SnapshotBytes?
 
   package init() {}
 }

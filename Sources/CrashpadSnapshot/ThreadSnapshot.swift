@@ -1,9 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
 /// A thread of the process.
 public struct ThreadSnapshot: Sendable {
   /// The system's id of the thread; nil if unknown.
   public var id: UInt64?
   /// The name in UTF-8; nil if it has none.
-  public var name: Content?
+  public var name: SnapshotBytes?
   package var suspendCount: Int32?
   package var priority: Int32?
   /// The address of thread-local data (TSD, TLS or TEB).
@@ -17,7 +18,7 @@ public struct ThreadSnapshot: Sendable {
   /// The stack, the innermost frame first, if the input lists the frames; nil if the stack has to be walked.
   public var frames: [RecordedFrame]?
   /// The label of the dispatch queue that the thread ran.
-  public var queue: Content?
+  public var queue: SnapshotBytes?
 
   /// The capture methods of an in-process Linux handler; the raw values are those in its dump.
   package enum Capture: UInt32, Sendable {

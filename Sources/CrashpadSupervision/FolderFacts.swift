@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 internal import CCrashpadLinux
 package import CrashpadFiles
 internal import Glibc
@@ -83,7 +84,7 @@ package final class TrialFolder {
   package init?(in places: [FilePath]) {
     guard let name = FileName(".crashpadctl-\(String(UInt64.random(in: .min ... .max), radix: 36))") else { return nil }
     for place in places {
-      if let parent = try? Folder(place), let folder = try? parent.folderMade(name) {
+      if let parent = try? Folder(place), let folder = try? parent.createFolder(ifMissing: name) {
         self.folder = folder
         self.parent = parent
         self.name = name

@@ -1,10 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
 internal import CrashpadDatabase
 internal import CrashpadFiles
 internal import CrashpadRedaction
 internal import Glibc
 
 /// The decisions that a run and its forecast share.
-extension Uploading.Options {
+extension ReportUploader.Options {
   /// In seconds since 1970.
   var currentTime: Int64 { now ?? Int64(time(nil)) }
 
@@ -19,11 +20,11 @@ extension Uploading.Options {
   }
 
   /// The outcome of a report that is not to be sent now; nil if it is to be sent.
-  func held(_ metadata: ReportMetadata, _ settings: DatabaseSettings) -> Uploading.Outcome? {
+  func held(_ metadata: ReportMetadata, _ settings: DatabaseSettings) -> ReportUploader.Outcome? {
     let decision = policy.decide(
       metadata, isNamed: isNamed, uploadsEnabled: settings.uploadsEnabled,
       lastAttempt: settings.lastUploadAttemptTime, now: currentTime)
-    let held: Uploading.Outcome = completesSkipped ? .skipped : .kept
+    let held: ReportUploader.Outcome = completesSkipped ? .skipped : .kept
     switch decision {
     case .waitAfterFailure(let until): return .waits(until: until, limitsRate: false)
     case .waitForRate(let until): return .waits(until: until, limitsRate: true)

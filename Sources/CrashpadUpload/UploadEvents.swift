@@ -1,8 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
 public import CrashpadDatabase
 public import CrashpadFiles
 public import CrashpadSnapshot
 
-extension Uploading {
+extension ReportUploader {
   /// Why an attempt failed.
   public enum Failure: Sendable, Equatable {
     /// The status in the server's answer.

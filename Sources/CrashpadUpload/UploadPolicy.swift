@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package import CrashpadDatabase
 internal import CrashpadSnapshot
 
@@ -123,7 +124,7 @@ package struct UploadPolicy: Sendable {
   }
 
   /// Whether to give up a report after another failure for a reason of its own. `attempts` includes that failure.
-  func givesUp(attempts: Int32, after failure: Uploading.Failure) -> Bool {
+  func givesUp(attempts: Int32, after failure: ReportUploader.Failure) -> Bool {
     if attempts >= maximumAttempts { return true }
     // The other 4xx statuses concern the address, or are temporary.
     guard case .status(let status) = failure, (400...499).contains(status) else { return false }
@@ -131,7 +132,7 @@ package struct UploadPolicy: Sendable {
   }
 }
 
-extension Uploading.Failure {
+extension ReportUploader.Failure {
   /// The number of consecutive failures of this kind that end a run, because the server is at fault and not a report.
   ///
   /// - Parameter hasAccepted: whether the server accepted a report in this run.

@@ -1,16 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
 internal import CrashpadDatabase
 internal import CrashpadFiles
 internal import CrashpadSnapshot
 
 /// Uploads reports one after the other over one connection.
 final class UploadWorker {
-  private let run: UploadRun
+  private let run: UploadRunState
   private var connection: HTTPConnection?
   private lazy var compressor = CompressionStream.gzip()
 
-  private var options: Uploading.Options { run.options }
+  private var options: ReportUploader.Options { run.options }
 
-  init(_ run: UploadRun) { self.run = run }
+  init(_ run: UploadRunState) { self.run = run }
 
   func work() {
     while let id = run.next() { handle(id) }
@@ -22,12 +23,12 @@ final class UploadWorker {
   }
 
   private func handle(_ id: UUIDBytes) {
-    let step: Step
-    do { step = try upload(id) } catch ReportChangeFailure.busy(let state) {
-      step = .done(.busy(state))
-    } catch { step = .done(.unusable(error)) }
+    let result: AttemptResult
+    do { result = try upload(id) } catch ReportChangeFailure.busy(let state) {
+      result = .done(.busy(state))
+    } catch { result = .done(.unusable(error)) }
     // The lock of the report is released by now.
-    switch step {
+    switch result {
     case .done(let outcome): run.report(id, outcome)
     case .failed(let failure, let pause): run.suspect(id, failure, pause: pause)
     case .accepted(let outcome):
@@ -38,16 +39,16 @@ final class UploadWorker {
   }
 
   /// The result of handling one report.
-  private enum Step {
-    case done(Uploading.Outcome)
+  private enum AttemptResult {
+    case done(ReportUploader.Outcome)
     /// The server accepted the report, and so works.
-    case accepted(Uploading.Outcome)
+    case accepted(ReportUploader.Outcome)
     /// The attempt failed, and it is not known yet whether the report is at fault. The
     /// server may ask for a pause, in seconds.
-    case failed(Uploading.Failure, pause: Int64?)
+    case failed(ReportUploader.Failure, pause: Int64?)
   }
 
-  private func upload(_ id: UUIDBytes) throws -> Step {
+  private func upload(_ id: UUIDBytes) throws -> AttemptResult {
     // Reports that the caller named stay requested for later runs if this one ends early.
     if options.reports != nil { try run.session.requestUpload(id) }
     // The settings may have changed since the last report.
@@ -76,7 +77,7 @@ final class UploadWorker {
     return try send(claim, to: destination)
   }
 
-  private func outcome(after reason: Uploading.Stop) -> Uploading.Outcome {
+  private func outcome(after reason: ReportUploader.Stop) -> ReportUploader.Outcome {
     switch reason {
     case .paused(let until), .backsOff(let until, _): .pausedUntil(until)
     default: .notTried
@@ -85,7 +86,7 @@ final class UploadWorker {
 
   // MARK: Sending
 
-  private func send(_ claim: UploadClaim, to destination: UploadDestination) throws -> Step {
+  private func send(_ claim: UploadClaim, to destination: UploadDestination) throws -> AttemptResult {
     try claim.openRecord()
     let (request, byteCount) = try request(for: claim, to: destination)
     let connection = try self.connection ?? HTTPConnection(options.http)
@@ -112,7 +113,7 @@ final class UploadWorker {
     }
   }
 
-  private func failure(_ response: HTTPResponse) -> Uploading.Failure {
+  private func failure(_ response: HTTPResponse) -> ReportUploader.Failure {
     (300...399).contains(response.status)
       ? .redirection(response.status, location: response.location)
       : response.isThroughProxy ? .proxyStatus(response.status) : .status(response.status)
@@ -121,7 +122,7 @@ final class UploadWorker {
   /// Records that the server accepted the report.
   private func record(
     _ response: HTTPResponse, _ byteCount: Int, _ claim: UploadClaim, _ destination: UploadDestination
-  ) throws -> Step {
+  ) throws -> AttemptResult {
     let now = options.currentTime
     if let reason = destination.rejection(in: response.body) {
       try claim.giveUp(now: now)
@@ -140,15 +141,15 @@ final class UploadWorker {
   // MARK: Failures
 
   /// Counts the failed attempts against their reports, because the server accepted other reports meanwhile.
-  func judge(_ suspicions: [UploadRun.Suspicion]) {
+  func judge(_ suspicions: [UploadRunState.Suspicion]) {
     for suspicion in suspicions {
-      let outcome: Uploading.Outcome
+      let outcome: ReportUploader.Outcome
       do { outcome = try charge(suspicion) } catch { outcome = .deferred(suspicion.failure) }
       run.report(suspicion.id, outcome)
     }
   }
 
-  private func charge(_ suspicion: UploadRun.Suspicion) throws -> Uploading.Outcome {
+  private func charge(_ suspicion: UploadRunState.Suspicion) throws -> ReportUploader.Outcome {
     guard let claim = try run.session.claimForUpload(suspicion.id) else { return .gone }
     let now = options.currentTime
     var metadata = claim.metadata

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 internal import CrashpadBytes
 internal import CrashpadCore
 internal import CrashpadMeaning
@@ -57,7 +58,7 @@ package struct CrashFactList: Sendable {
     describeSystem()
     describeMessages()
     if let signature = view.signature, isHead {
-      add("Signature", "\(signature.id)  \(Wording.printable(signature.text))")
+      add("Signature", "\(signature.id)  \(TextFormat.printable(signature.text))")
     }
     if isHead { return }
     describeCapture()
@@ -76,7 +77,7 @@ package struct CrashFactList: Sendable {
     }
     add("Crash", exception.title, .crash)
     // If no more specific cause is known, the summary contains the explanation already.
-    if let explanation = exception.explanation, summary?.holds(explanation) != true { add("", explanation) }
+    if let explanation = exception.explanation, summary?.containsBytes(explanation) != true { add("", explanation) }
     if isHead { return }
     describeTermination()
     if let frame = view.firstRecorded {
@@ -84,7 +85,7 @@ package struct CrashFactList: Sendable {
     } else if let context = exception.context {
       let pc = context.instructionPointer
       let place = exception.location?.line ?? (pc == 0 ? "unknown" : "no module")
-      add("Where", "\(place) (pc \(Wording.hex(pc)))")
+      add("Where", "\(place) (pc \(TextFormat.hex(pc)))")
     } else {
       add("Where", "unknown: the exception has no registers")
     }
@@ -100,7 +101,7 @@ package struct CrashFactList: Sendable {
       let number = thread.id.map { ", id \($0)" } ?? ""
       add("Thread", "\(index) of \(grouped(snapshot.threads.count))\(number)\(name)\(queue)")
     } else if snapshot.report == nil {
-      add("Thread", "\(id), which is not among the \(Wording.count(snapshot.threads.count, "thread"))")
+      add("Thread", "\(id), which is not among the \(TextFormat.count(snapshot.threads.count, "thread"))")
     }
   }
 
@@ -113,7 +114,7 @@ package struct CrashFactList: Sendable {
       add("Event", "JetsamEvent: the system ran short of memory", .crash)
       describeJetsam()
     case .resource:
-      let event = report?.fields.first { $0.name == "Event" }.map { Wording.printable($0.value) }
+      let event = report?.fields.first { $0.name == "Event" }.map { TextFormat.printable($0.value) }
       add("Event", event ?? "a resource limit was exceeded", .crash)
     case .hang: add("Event", "a hang", .crash)
     case .stackshot:
@@ -137,60 +138,62 @@ package struct CrashFactList: Sendable {
       let states = process.states.isEmpty ? "" : " (\(process.states.joined(separator: ", ")))"
       add(
         index == 0 ? "Killed" : "",
-        Wording.printable("\(process.name)\(states), \(process.reason ?? "")\(size(process))"))
+        TextFormat.printable("\(process.name)\(states), \(process.reason ?? "")\(size(process))"))
     }
     if killed.isEmpty { add("Killed", "none is marked as killed") }
-    add("Largest", jetsam.largestProcess.map(Wording.printable))
+    add("Largest", jetsam.largestProcess.map(TextFormat.printable))
     add("Processes", grouped(jetsam.processes.count))
   }
 
   /// Describes the termination: "FRONTBOARD 0x8badf00d", and the system's reasons.
   private mutating func describeTermination() {
     guard let termination = snapshot.report?.termination else { return }
-    let code = termination.code.map { $0 < 1000 ? String($0) : Wording.hex($0) }
+    let code = termination.code.map { $0 < 1000 ? String($0) : TextFormat.hex($0) }
     let by = termination.byProcess.map { "by \($0)" }
     let parts = [termination.namespace, code, termination.indicator.map { "(\($0))" }, by].compactMap { $0 }
-    if !parts.isEmpty { add("Ended", Wording.printable(parts.joined(separator: " "))) }
+    if !parts.isEmpty { add("Ended", TextFormat.printable(parts.joined(separator: " "))) }
     for reason in (termination.reasons + termination.details).prefix(isHead ? 1 : 2) {
-      add("", Wording.shortened(Wording.printable(reason), to: 300))
+      add("", TextFormat.shortened(TextFormat.printable(reason), to: 300))
     }
   }
 
   private mutating func describeProcess() {
-    if snapshot.report?.jetsam != nil { return add("When", snapshot.snapshotTime.map { Wording.date($0) + zone }) }
+    if snapshot.report?.jetsam != nil { return add("When", snapshot.snapshotTime.map { TextFormat.date($0) + zone }) }
     let executable = snapshot.executableIndex
-    let listed = snapshot.report?.processName.map { Wording.printable($0) }
+    let listed = snapshot.report?.processName.map { TextFormat.printable($0) }
     var process = (listed ?? executable.map { view.moduleName($0) }).map { $0 + ", " } ?? ""
     process += snapshot.processID.map { "pid \($0)" } ?? "pid unknown"
     if let parent = snapshot.parentProcessID { process += ", parent \(parent)" }
     if let user = snapshot.userTime, let system = snapshot.systemTime {
-      process += ", CPU \(Wording.cpuTime(user)) user, \(Wording.cpuTime(system)) system"
+      process += ", CPU \(TextFormat.cpuTime(user)) user, \(TextFormat.cpuTime(system)) system"
     }
     add("Process", process)
     if scope == .short {
-      if let time = snapshot.snapshotTime { add("When", Wording.date(time) + zone) }
+      if let time = snapshot.snapshotTime { add("When", TextFormat.date(time) + zone) }
       return
     }
     if let report = snapshot.report {
       let version = report.version.map { version in report.build.map { "\(version) (\($0))" } ?? version }
       let parts = [report.bundleID, version, report.role].compactMap { $0 }
-      if !parts.isEmpty { add("", Wording.printable(parts.joined(separator: ", "))) }
+      if !parts.isEmpty { add("", TextFormat.printable(parts.joined(separator: ", "))) }
     }
     if let executable { add("", identity(executable)) }
     let command = view.commandLine
     if let path = view.executablePath, command.map({ $0 != path && !$0.hasPrefix(path + " ") }) ?? true {
       add("Executable", path)
     }
-    add("Command", command.map { Wording.shortened(Wording.printable($0), to: 300) })
-    if let time = snapshot.snapshotTime { add("When", Wording.date(time) + zone) }
+    add("Command", command.map { TextFormat.shortened(TextFormat.printable($0), to: 300) })
+    if let time = snapshot.snapshotTime { add("When", TextFormat.date(time) + zone) }
     if isHead { return }
     if let start = snapshot.startTime {
-      var text = "since \(Wording.date(start))"
-      if let end = snapshot.snapshotTime { text += ", for \(Wording.duration(seconds: end.seconds &- start.seconds))" }
+      var text = "since \(TextFormat.date(start))"
+      if let end = snapshot.snapshotTime {
+        text += ", for \(TextFormat.duration(seconds: end.seconds &- start.seconds))"
+      }
       add("Running", text)
     }
     if let uptime = snapshot.system.crashpadUptime {
-      add("Handler", "installed for \(Wording.duration(seconds: Int64(clamping: uptime / 1_000_000_000)))")
+      add("Handler", "installed for \(TextFormat.duration(seconds: Int64(clamping: uptime / 1_000_000_000)))")
     }
   }
 
@@ -204,13 +207,13 @@ package struct CrashFactList: Sendable {
     let isSummer = zone.daylightSaving == .daylightTime
     guard let offset = isSummer ? zone.daylightOffset : zone.standardOffset else { return "" }
     let name = view.line(isSummer ? zone.daylightName : zone.standardName)
-    return " (local zone \([name, Wording.offset(seconds: offset)].compactMap { $0 }.joined(separator: ", ")))"
+    return " (local zone \([name, TextFormat.offset(seconds: offset)].compactMap { $0 }.joined(separator: ", ")))"
   }
 
   private mutating func describeSystem() {
     let system = snapshot.system
     // 0 where the handler could not count them, as in a container without /sys.
-    let cpus = system.cpuCount.flatMap { $0 == 0 ? nil : Wording.count(Int($0), "CPU") }
+    let cpus = system.cpuCount.flatMap { $0 == 0 ? nil : TextFormat.count(Int($0), "CPU") }
     let machine = [
       view.cpuModel ?? view.line(system.machine), system.architecture.rawValue, view.line(system.cpuVendor), cpus,
     ]
@@ -256,11 +259,11 @@ package struct CrashFactList: Sendable {
   private mutating func describeCapture() {
     var label = "Capture"
     if let duration = view.captureDuration {
-      add(label, "took \(Wording.duration(nanoseconds: duration))")
+      add(label, "took \(TextFormat.duration(nanoseconds: duration))")
       label = ""
     }
     for note in view.captureNotes.prefix(Self.messages) {
-      add(label, Wording.shortened(note, to: 200))
+      add(label, TextFormat.shortened(note, to: 200))
       label = ""
     }
     let more = view.captureNotes.count - Self.messages
@@ -271,7 +274,7 @@ package struct CrashFactList: Sendable {
       ways += [(.proc, "with stack and instruction pointer only"), (.notStopped, "not stopped: without registers")]
     }
     for (capture, text) in ways where view.threadCount(capturedBy: capture) > 0 {
-      add(label, "\(Wording.count(view.threadCount(capturedBy: capture), "thread")) \(text)")
+      add(label, "\(TextFormat.count(view.threadCount(capturedBy: capture), "thread")) \(text)")
       label = ""
     }
   }
@@ -279,8 +282,8 @@ package struct CrashFactList: Sendable {
   private mutating func describeContents() {
     let (ranges, bytes) = view.memorySize
     var parts = [
-      Wording.count(snapshot.threads.count, "thread"), Wording.count(snapshot.modules.count, "module"),
-      "\(Wording.count(ranges, "memory range")) with \(grouped(bytes)) bytes",
+      TextFormat.count(snapshot.threads.count, "thread"), TextFormat.count(snapshot.modules.count, "module"),
+      "\(TextFormat.count(ranges, "memory range")) with \(grouped(bytes)) bytes",
     ]
     // Reports hold no memory.
     if snapshot.report != nil { parts.removeLast() }

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package import CrashpadBytes
 package import CrashpadCore
 package import CrashpadFiles
@@ -10,7 +11,7 @@ package import IntermediateDump
 extension CrashView {
   package var format: InputFormat { dump.format }
   package var file: InputFile { dump.file }
-  /// The records of an intermediate dump; nil of others.
+  /// The records of an intermediate dump; nil for other formats.
   package var tree: DumpTree? { dump.tree }
   package var streams: [MinidumpReader.Stream] { dump.streams }
   /// Whether the input was read to its end, and made of a whole process.
@@ -28,7 +29,7 @@ extension CrashView {
     } else if !snapshot.isComplete {
       state = dump.format == .minidump ? "made from an INCOMPLETE intermediate dump" : "INCOMPLETE"
     } else if hasErrors {
-      state = "DAMAGED: \(Wording.count(dump.findings.count(of: .error), "error"))"
+      state = "DAMAGED: \(TextFormat.count(dump.findings.count(of: .error), "error"))"
     } else {
       state = "complete"
     }

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 internal import CrashpadSnapshot
 internal import CrashpadSymbolication
 internal import CrashpadText
@@ -27,7 +28,7 @@ extension CrashView {
   package func line(_ row: Row) -> Line {
     let module = moduleName(row)
     // A report without its images names them, and does not say where they are.
-    let place = module.map { name in name + (row.moduleOffset.map { " + \(Wording.hex($0))" } ?? "") }
+    let place = module.map { name in name + (row.moduleOffset.map { " + \(TextFormat.hex($0))" } ?? "") }
     func line(_ name: String, offset: String = "", location: String? = nil, module: String = "") -> Line {
       Line(
         number: row.number, name: name, offset: offset, location: location, module: module,

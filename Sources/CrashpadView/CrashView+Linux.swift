@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 internal import CrashpadCore
 internal import CrashpadFiles
 package import CrashpadSnapshot
@@ -30,7 +31,7 @@ extension CrashView {
   }
 
   /// The value for one of these names in the first 8 KiB of a text with one name per line.
-  private func value(of names: [String], in content: Content?, separator: Character) -> String? {
+  private func value(of names: [String], in content: SnapshotBytes?, separator: Character) -> String? {
     guard let content else { return nil }
     let text = dump.file.withBytes { snapshot.text(content.prefix(min(content.count, 8192)), in: $0) }
     for line in text.split(separator: "\n") {
@@ -38,7 +39,7 @@ extension CrashView {
       let name = line[..<end].filter { $0 != "\t" }
       guard names.contains(String(name)) else { continue }
       let value = line[line.index(after: end)...].drop { $0 == " " || $0 == "\t" }
-      return value.isEmpty ? nil : Wording.printable(String(value))
+      return value.isEmpty ? nil : TextFormat.printable(String(value))
     }
     return nil
   }
@@ -78,7 +79,7 @@ extension CrashView {
 
   /// The handler's notes on data that it could not capture.
   package var captureNotes: [String] {
-    annotation(Self.captureNotesName)?.split(separator: "\n").map { Wording.printable(String($0)) } ?? []
+    annotation(Self.captureNotesName)?.split(separator: "\n").map { TextFormat.printable(String($0)) } ?? []
   }
 
   /// Whether an annotation is displayed elsewhere, as capture data.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 internal import CrashpadCore
 internal import CrashpadSnapshot
 internal import CrashpadText
@@ -6,9 +7,9 @@ internal import CrashpadText
 extension CrashView {
   /// A message or an annotation, as one line.
   package struct Entry: Sendable, Hashable {
-    /// Nil of the process.
+    /// Nil for an entry of the process.
     package var module: String?
-    /// Nil of a message.
+    /// Nil for a message.
     package var name: String?
     package var value: String
 
@@ -22,7 +23,7 @@ extension CrashView {
     ///
     /// - Parameter limit: the longest value, in characters; nil for no limit.
     package func line(limit: Int?) -> String {
-      let text = limit.map { Wording.shortened(value, to: $0) } ?? value
+      let text = limit.map { TextFormat.shortened(value, to: $0) } ?? value
       return (module.map { "\($0): " } ?? "") + (name.map { "\($0) = " } ?? "") + text
     }
   }
@@ -30,10 +31,10 @@ extension CrashView {
   /// The messages that programs left at their end, as failed assertions do.
   package var messages: [Entry] {
     let listed = (snapshot.report?.messages ?? []).map {
-      Entry(module: $0.image.map(Wording.printable), name: nil, value: Wording.printable($0.text))
+      Entry(module: $0.image.map(TextFormat.printable), name: nil, value: TextFormat.printable($0.text))
     }
     let triage = (snapshot.report?.kernelTriage ?? []).map {
-      Entry(module: "kernel", name: nil, value: Wording.printable($0))
+      Entry(module: "kernel", name: nil, value: TextFormat.printable($0))
     }
     return listed + moduleMessages + triage
   }
@@ -58,7 +59,7 @@ extension CrashView {
         let value =
           object.type == 1
           ? line(object.value) ?? ""
-          : "\(Wording.count(object.value.count, "byte")) of type \(Wording.hex(UInt64(object.type)))"
+          : "\(TextFormat.count(object.value.count, "byte")) of type \(TextFormat.hex(UInt64(object.type)))"
         entries.append(Entry(module: name, name: line(object.name) ?? "\"\"", value: value))
       }
     }

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 internal import CrashpadBytes
 internal import CrashpadCore
 internal import CrashpadFiles
@@ -157,20 +158,20 @@ extension Symbolization.Module {
     guard let search = symbols?.search else { return "not searched" }
     if !search.files.isEmpty {
       let files = search.files.map { file in
-        "\(Wording.printable(file.path)) (\(file.role.rawValue)\(file.isVerified ? "" : ", unverified"))"
+        "\(TextFormat.printable(file.path)) (\(file.role.rawValue)\(file.isVerified ? "" : ", unverified"))"
       }
       return "found: " + files.joined(separator: ", ")
     }
     if search.refused.isEmpty { return identity.symbolObstacle?.words ?? "not found" }
     return "refused: "
-      + search.refused.map { "\(Wording.printable($0.path)): \($0.reason.words)" }.joined(separator: ", ")
+      + search.refused.map { "\(TextFormat.printable($0.path)): \($0.reason.words)" }.joined(separator: ", ")
   }
 }
 
 extension SymbolSearch.Refusal.Reason {
   package var words: String {
     switch self {
-    case .otherBuild(let id): "other build \(Wording.printable(id))"
+    case .otherBuild(let id): "other build \(TextFormat.printable(id))"
     case .noIdentity: "no build id"
     case .otherChecksum: "other checksum"
     case .unknownFormat: "unknown format"
@@ -212,7 +213,7 @@ package struct SymbolRequest: Sendable {
 
   /// The fields, separated by tabs.
   package var line: String {
-    [name, debugID ?? "-", buildID ?? "-", path ?? "-"].map { Wording.printable($0) }.joined(separator: "\t")
+    [name, debugID ?? "-", buildID ?? "-", path ?? "-"].map { TextFormat.printable($0) }.joined(separator: "\t")
   }
 }
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 internal import CrashpadCore
 package import CrashpadSnapshot
 internal import CrashpadSymbolication
@@ -34,12 +35,12 @@ extension CrashView {
 
     /// Such as "objc_release + 116, libobjc.A.dylib + 0x1ee8"; the address if neither is known.
     package var line: String {
-      let module = moduleName.map { name in name + (frame.moduleOffset.map { " + \(Wording.hex($0))" } ?? "") }
+      let module = moduleName.map { name in name + (frame.moduleOffset.map { " + \(TextFormat.hex($0))" } ?? "") }
       let function = frame.function.map { name in
-        Wording.printable(Demangler.demangle(name, .simplified) ?? name)
+        TextFormat.printable(Demangler.demangle(name, .simplified) ?? name)
           + (frame.functionOffset.map { " + \($0)" } ?? "")
       }
-      return [function, module ?? (function == nil ? Wording.hex(frame.address) : nil)].compactMap { $0 }
+      return [function, module ?? (function == nil ? TextFormat.hex(frame.address) : nil)].compactMap { $0 }
         .joined(separator: ", ")
     }
   }

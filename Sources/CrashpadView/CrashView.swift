@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 internal import CrashpadBytes
 package import CrashpadCore
 internal import CrashpadFiles
@@ -42,7 +43,7 @@ package final class CrashView: Sendable {
     // Computed in advance, because every frame of every stack needs one.
     moduleNames = snapshot.modules.enumerated().map { index, module in
       let path = module.name.map { name in
-        dump.file.withBytes { Wording.printable(snapshot.bytes(of: name, in: $0)) }
+        dump.file.withBytes { TextFormat.printable(snapshot.bytes(of: name, in: $0)) }
       }
       return path.flatMap { $0.isEmpty ? nil : lastPathComponent($0) } ?? "module \(index)"
     }
@@ -85,19 +86,19 @@ package final class CrashView: Sendable {
     init(_ bytes: [UInt8]) { raw = ArgumentText.text(bytes) }
 
     /// One line, with bytes that are not UTF-8 as `\xNN`; nil if it is empty.
-    package var line: String? { raw.isEmpty ? nil : Wording.printable(raw) }
+    package var line: String? { raw.isEmpty ? nil : TextFormat.printable(raw) }
     /// UTF-8, in which other bytes are U+FFFD.
     package var text: String { ArgumentText.repaired(raw) }
   }
 
-  func text(_ content: Content?) -> Text? {
+  func text(_ content: SnapshotBytes?) -> Text? {
     content.map { content in Text(dump.file.withBytes { snapshot.bytes(of: content, in: $0) }) }
   }
 
   /// The same as one line; nil if it is missing or empty.
-  func line(_ content: Content?) -> String? {
+  func line(_ content: SnapshotBytes?) -> String? {
     guard let content, !content.isEmpty else { return nil }
-    return dump.file.withBytes { Wording.printable(snapshot.bytes(of: content, in: $0)) }
+    return dump.file.withBytes { TextFormat.printable(snapshot.bytes(of: content, in: $0)) }
   }
 
   // MARK: Addresses
@@ -114,7 +115,7 @@ package final class CrashView: Sendable {
 
     /// Such as "main + 12 (/src/main.cpp:42), MyApp + 0x1234", or "MyApp + 0x1234".
     package var line: String {
-      let place = "\(moduleName) + \(Wording.hex(offset))"
+      let place = "\(moduleName) + \(TextFormat.hex(offset))"
       return symbol?.line(at: offset).map { "\($0), \(place)" } ?? place
     }
   }
@@ -159,7 +160,7 @@ package final class CrashView: Sendable {
 extension SymbolizedAddress {
   /// The name of a function as one line: "main"; nil without a name.
   package static func line(_ function: Frame?) -> String? {
-    function.flatMap { $0.name ?? $0.function }.map { Wording.printable($0) }
+    function.flatMap { $0.name ?? $0.function }.map { TextFormat.printable($0) }
   }
 
   /// "main + 12 (/src/main.cpp:42)"; of inlined calls the innermost one. Nil without a name.
@@ -174,7 +175,7 @@ extension SymbolizedAddress.Frame {
   /// The file as one line, and the line from 1; 0 if unknown.
   package var source: (file: String, line: UInt64)? {
     guard let location, let file = location.file else { return nil }
-    return (Wording.printable(file), location.line)
+    return (TextFormat.printable(file), location.line)
   }
 
   /// "/src/main.cpp:42"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 internal import CrashpadCore
 package import CrashpadFiles
 package import CrashpadMeaning
@@ -16,7 +17,7 @@ package struct EvidenceReader: Sendable {
 
   /// - Parameter known: the stacks of all threads, if they are known already.
   package init(_ snapshot: ProcessSnapshot, _ input: InputFile, _ cache: SymbolCache, _ known: Symbolization? = nil) {
-    func text(_ content: Content?) -> String? {
+    func text(_ content: SnapshotBytes?) -> String? {
       guard let content, !content.isEmpty else { return nil }
       return input.withBytes { snapshot.text(content, in: $0) }
     }
@@ -26,7 +27,7 @@ package struct EvidenceReader: Sendable {
     let own = OwnModules(snapshot)
     isOfApp = paths.enumerated().map { own.contains($0, path: $1) }
     let reader = FrameReader(
-      names: paths.map { Wording.printable(lastPathComponent($0)) }, isOfApp: isOfApp)
+      names: paths.map { TextFormat.printable(lastPathComponent($0)) }, isOfApp: isOfApp)
 
     let result = known ?? Symbolization(snapshot, input, cache, threads: .all)
     symbolization = result
@@ -49,7 +50,7 @@ package struct EvidenceReader: Sendable {
       messages: Self.messages(snapshot, text))
   }
 
-  private static func messages(_ snapshot: ProcessSnapshot, _ text: (Content?) -> String?) -> [String] {
+  private static func messages(_ snapshot: ProcessSnapshot, _ text: (SnapshotBytes?) -> String?) -> [String] {
     var messages = snapshot.report?.messages.map(\.text) ?? []
     for module in snapshot.modules { messages += module.messages.compactMap { text($0) } }
     for annotation in snapshot.annotations {
@@ -90,7 +91,7 @@ extension CrashView {
       symbolization.flatMap { snapshot.report == nil ? $0 : nil }
       ?? Symbolization(
         snapshot, dump.file, Self.withoutSymbols, threads: snapshot.report == nil ? .crashed : .all)
-    return Wording.printable(
+    return TextFormat.printable(
       Explanation(EvidenceReader(snapshot, dump.file, Self.withoutSymbols, stacks).evidence).summary)
   }
 

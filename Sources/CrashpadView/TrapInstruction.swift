@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package import CrashpadSnapshot
 
 /// Instructions that compilers and libraries put where a program must not go on.

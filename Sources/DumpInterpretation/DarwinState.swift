@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 internal import CrashpadBytes
 internal import CrashpadSnapshot
 
@@ -73,7 +74,7 @@ extension CPUContext {
   /// offset of `bytes`.
   mutating func load(
     _ part: DarwinStateLayout.Part, at offset: Int, _ bytes: RawSpan,
-    image: (Int) -> Content = { Content(inputOffset: $0, count: 512) }
+    image: (Int) -> SnapshotBytes = { SnapshotBytes(inputOffset: $0, count: 512) }
   ) {
     switch self {
     case .arm64(var context):
@@ -89,7 +90,7 @@ extension CPUContext {
 
 extension ARM64Context {
   fileprivate mutating func load(
-    _ part: DarwinStateLayout.Part, at offset: Int, _ bytes: RawSpan, _ image: (Int) -> Content
+    _ part: DarwinStateLayout.Part, at offset: Int, _ bytes: RawSpan, _ image: (Int) -> SnapshotBytes
   ) {
     switch part {
     case .thread:
@@ -110,7 +111,7 @@ extension ARM64Context {
 
 extension X86_64Context {
   fileprivate mutating func load(
-    _ part: DarwinStateLayout.Part, at offset: Int, _ bytes: RawSpan, _ image: (Int) -> Content
+    _ part: DarwinStateLayout.Part, at offset: Int, _ bytes: RawSpan, _ image: (Int) -> SnapshotBytes
   ) {
     func word(_ index: Int) -> UInt64 { bytes.uint64(at: offset + index * 8) }
     switch part {

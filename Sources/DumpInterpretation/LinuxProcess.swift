@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 internal import CrashpadBytes
 internal import IntermediateDump
 internal import CrashpadSnapshot
@@ -56,7 +57,7 @@ extension DumpInterpreter {
   /// Stores the system's name in the form of uname(1), which readers of minidumps expect: "Linux 6.1.55-18-amd64 #1 SMP
   /// … x86_64".
   private mutating func nameSystem(
-    _ release: ByteRange?, _ version: ByteRange?, _ machine: Content?, _ bytes: RawSpan
+    _ release: ByteRange?, _ version: ByteRange?, _ machine: SnapshotBytes?, _ bytes: RawSpan
   ) {
     guard let release, release.count > 0 else {
       // kOSVersionBuild begins with the release.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 internal import CrashpadBytes
 internal import IntermediateDump
 internal import CrashpadSnapshot
@@ -18,7 +19,7 @@ extension DumpTree {
     var elements = elements(of: array)
     while let (address, data) = elements.nextValues(addressKey, dataKey, of: self, in: bytes) {
       if let address, address.count == 8, let data, data.count > 0 {
-        regions.append(MemoryRegion(address: bytes.uint64(at: address.offset), content: Content(data)))
+        regions.append(MemoryRegion(address: bytes.uint64(at: address.offset), content: SnapshotBytes(data)))
       }
     }
   }
@@ -29,7 +30,7 @@ extension DumpTree {
     var elements = elements(of: array)
     while let (name, value) = elements.nextValues(.annotationName, .annotationValue, of: self, in: bytes) {
       if let name, let value {
-        annotations.append(Annotation(name: Content(name), value: Content(value)))
+        annotations.append(Annotation(name: SnapshotBytes(name), value: SnapshotBytes(value)))
       }
     }
   }

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 internal import CrashpadBytes
 internal import IntermediateDump
 internal import CrashpadSnapshot
@@ -73,12 +74,12 @@ extension DumpInterpreter {
     .uuid(UUIDBytes(high: bytes.uint64(at: offset).byteSwapped, low: bytes.uint64(at: offset + 8).byteSwapped), age: 0)
   }
 
-  private func messages(crashInfo: DumpNode?, dyldError: DumpField, _ bytes: RawSpan) -> [Content] {
+  private func messages(crashInfo: DumpNode?, dyldError: DumpField, _ bytes: RawSpan) -> [SnapshotBytes] {
     let (first, second) =
       crashInfo.map {
         tree.fields(.annotationsCrashInfoMessage1, .annotationsCrashInfoMessage2, of: $0, in: bytes)
       } ?? (DumpField(), DumpField())
-    var messages: [Content] = []
+    var messages: [SnapshotBytes] = []
     func add(_ field: DumpField) {
       if let content = field.content(), !content.isEmpty { messages.append(content) }
     }
@@ -115,7 +116,7 @@ extension DumpInterpreter {
 
   /// The last component of a path, computed like `base::FilePath::BaseName`: the path ends at its first NUL, trailing
   /// slashes are ignored, and a path of only slashes is one slash; but two slashes stay two.
-  static func baseName(_ path: Content, _ bytes: RawSpan) -> Content {
+  static func baseName(_ path: SnapshotBytes, _ bytes: RawSpan) -> SnapshotBytes {
     let slash = UInt8(ascii: "/")
     func byte(_ index: Int) -> UInt8 { bytes.uint8(at: path.offset + index) }
     var end = bytes.firstZero(in: ByteRange(offset: path.offset, count: path.count)) - path.offset

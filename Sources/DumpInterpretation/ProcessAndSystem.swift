@@ -1,14 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
 internal import CrashpadBytes
 internal import IntermediateDump
 internal import CrashpadSnapshot
 
-extension Content {
+extension SnapshotBytes {
   /// These bytes of the input.
   init(_ range: ByteRange) { self.init(inputOffset: range.offset, count: range.count) }
 }
 
 extension DumpField {
-  func content() -> Content? { value.map { Content($0) } }
+  func content() -> SnapshotBytes? { value.map { SnapshotBytes($0) } }
 
   /// The value as Darwin's `timeval`.
   func time(in bytes: RawSpan) -> Timestamp? {

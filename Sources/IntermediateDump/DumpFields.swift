@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 public import CrashpadBytes
 
 /// One member of a map: the last record with its key, or none. Values are nil if Crashpad treats the member as missing:

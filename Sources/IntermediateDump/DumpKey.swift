@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The key of a record. The numbers are persistent: they never change and are never reused.
 ///
 /// Source of the numbers: Crashpad, `util/ios/ios_intermediate_dump_format.h`; 60000 to 60999 are crashpadctl's own,

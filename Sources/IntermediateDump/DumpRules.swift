@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package import CrashpadBytes
 
 /// The rules of the wire format. Codes are stable; crashpadctl-validate(1) has a section for each.

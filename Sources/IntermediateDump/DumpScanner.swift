@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 internal import CrashpadBytes
 
 /// Scans a dump in one pass: follows Crashpad's reader command by command, and stops where it stops.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 public import CrashpadBytes
 
 /// The commands of the wire format: the first byte of each record.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package import CrashpadBytes
 
 /// Checks the records of a dump against the key table. Framing is checked when the tree is read.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package import CrashpadBytes
 
 /// Writes an intermediate dump. Maps and arrays are closures, so that each is closed.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Keys for dumps of Linux processes: numbers 60000 to 60999, which are reserved for crashpadctl. Crashpad's reader
 /// skips them.
 ///

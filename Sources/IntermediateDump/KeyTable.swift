@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The description of one key. The reader's sizes, the validator's rules, the tree printer, JSON and the man page are
 /// all derived from these rows.
 package struct KeyDescriptor: Sendable {
@@ -50,7 +51,7 @@ package struct KeyDescriptor: Sendable {
     case drop
     /// Text in which addresses of people, numbers and paths of users are hidden.
     case text
-    /// The same for a name or a path, which has a length that is usual for one.
+    /// The same for a name or a path, with the length limit of names.
     case name
     case threadName
     /// A message of the runtime: text, if the policy keeps messages.

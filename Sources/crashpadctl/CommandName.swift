@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
 import CrashpadFiles
 import SystemPackage
@@ -9,7 +10,7 @@ enum CommandName {
     var path: [CommandNode] = []
     var rest = arguments[...]
     var commands = Crashpadctl.commands
-    while let word = rest.first, let command = commands.first(where: { $0.name == word }) {
+    while let word = rest.first, let command = commands.first(where: { $0.isNamed(word) }) {
       path.append(command)
       commands = command.children
       rest = rest.dropFirst()

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
 
 /// Extends the parser's completion scripts for shells, which complete nothing after `help`,

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
 import CCrashpadArguments
 import Glibc
@@ -41,7 +42,7 @@ struct Crashpadctl: ParsableCommand {
     arguments_restore_environment()
     ProcessSetup.openStandardStreams()
     ProcessSetup.installSignalHandlers {
-      WorkerPlaces.reportCrash(SIGBUS)
+      WorkerSlots.reportCrash(SIGBUS)
       ProcessSetup.endUnreadable()
     }
     Invocation(ProcessSetup.arguments).run()

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
 import CrashpadFiles
 import CrashpadText
@@ -41,6 +42,10 @@ struct Invocation {
   /// Has ArgumentParser read the arguments, which explains what is wrong with them, or prints help.
   private static func parse(_ arguments: [String]) throws -> any ParsableCommand {
     try CommandName.check(arguments)
+    if arguments.first == "help" {
+      let (path, rest) = CommandName.resolve(Array(arguments.dropFirst()))
+      return try Crashpadctl.parseAsRoot(["help"] + path.map(\.name) + rest)
+    }
     let (path, rest) = CommandName.resolve(arguments)
     guard case .command(let command)? = path.last else { return try Crashpadctl.parseAsRoot(arguments) }
     return try Crashpadctl.parseAsRoot(path.map(\.name) + command.spelledOut(rest))
@@ -67,7 +72,7 @@ struct Invocation {
   /// If arguments are not printable as they are, they are parsed again in printable form.
   private func message(_ error: any Error) -> String {
     var error = error
-    let printed = arguments.map { Wording.printable($0) }
+    let printed = arguments.map { TextFormat.printable($0) }
     if printed != arguments {
       do { _ = try Self.parse(printed) } catch let other { error = other }
     }
@@ -76,6 +81,6 @@ struct Invocation {
       text = PeerNames.adding(to: text, for: command)
     }
     let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
-    return lines.map { Wording.printable(String($0)) }.joined(separator: "\n")
+    return lines.map { TextFormat.printable(String($0)) }.joined(separator: "\n")
   }
 }

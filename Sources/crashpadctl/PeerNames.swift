@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The names that other tools have for what this one does, to suggest its own.
 enum PeerNames {
   private static let commands: [(words: [String], commands: [String])] = [

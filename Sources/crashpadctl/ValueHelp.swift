@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import CrashpadRedaction
 
 /// The valid values of options, for messages about invalid ones. The parser knows them only for

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Sources for iOS that need neither its SDK nor a standard library.
 enum ApplePrograms {
   /// What the linker has to know of the system.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Programs that crash in the way that their first argument says, for `CrashedProgram`.
 enum CrashPrograms {
   /// A function without a frame pointer that calls back.

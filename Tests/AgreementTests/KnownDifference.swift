@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import Foundation
 
 /// Where the answers differ and both are right, or ours is. Whatever is not in this list is an error.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The sources that the tests compile: small, and with what makes line tables and inlined calls hard.
 enum Programs {
   static let cHeader = """

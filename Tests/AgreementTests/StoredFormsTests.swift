@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import DumpSynth
 import Foundation
 import Testing
@@ -124,7 +125,7 @@ struct StoredFormsTests {
   }
 
   @Test(
-    "What dwz moved to a file of several programs is read there, and its lack is reported",
+    "Debug information that dwz moved to a shared file is read there, and a missing file is reported",
     .enabled(if: Toolbox.named("dwz") != nil, "dwz is not installed"))
   func shared() throws {
     let folder = try TemporaryFolder()

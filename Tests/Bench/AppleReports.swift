@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import FoundationEssentials
 
 /// Apple's reports: how far an explanation is from reading the JSON, and how many a minute takes.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import FoundationEssentials
 
 /// Counts instructions: the same on every machine and in every run, whatever else the machine does.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import FoundationEssentials
 
 /// How far the work on a database is from what the shell's tools take for as many bytes and files.

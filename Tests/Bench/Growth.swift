@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Question 5: whether ten times as much costs ten times as much.
 extension Bench {
   private struct Kind {

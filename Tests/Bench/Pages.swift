@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// What a page about a crash costs, beside the stacks of the same dump as JSON.
 extension Bench {
   func pages() throws {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Many runs of one thing. The median says what it takes on this machine now, the minimum what it takes undisturbed.
 struct Samples {
   var values: [Double] = []

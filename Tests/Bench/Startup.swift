@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Question 3: what it costs to be started.
 extension Bench {
   func startup() throws {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import DumpSynth
 
 /// A symbol file with many functions, and a dump whose stacks go through them.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // zlib, with what it defines as macros.
 #ifndef CRASHPADCTL_CZLIB_H
 #define CRASHPADCTL_CZLIB_H

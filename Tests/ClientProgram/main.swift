@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import Dispatch
 
 // client-program DATABASE STEP…: does the steps one by one on the main queue, and tells on standard output what came of each.

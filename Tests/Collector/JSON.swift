@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Builds a line of JSON.
 struct JSONLine {
   private(set) var text = "{"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The head of a request of HTTP/1.1 (RFC 9112).
 struct Request {
   let method: String

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import Glibc
 
 /// What ends a connection: the other side, or bytes that are no HTTP.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import Glibc
 
 // Collects crash reports as servers do, or does what servers do wrong; as a proxy it passes TLS on to this host. It listens on 127.0.0.1 and ends when its standard

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import Foundation
 import Testing
 import ToolRunner
@@ -98,7 +99,7 @@ struct MomentTests {
     print("kills: \(kinds.sorted { $0.key < $1.key })")
   }
 
-  @Test("Of a thread in a signal handler on an alternate stack, the stack that was interrupted is captured too")
+  @Test("A thread in a signal handler on an alternate stack is captured with the stack that was interrupted")
   func alternateStacks() throws {
     let crasher = try Crasher()
     // The second way of reading memory too; and threads that no signal reaches.

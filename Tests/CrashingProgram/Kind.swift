@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import CrashKinds
 
 /// The ways in which the program ends. A new one is a case here, and a line in `run`.

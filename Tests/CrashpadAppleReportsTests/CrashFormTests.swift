@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import Foundation
 import Testing
 import ToolRunner
@@ -44,7 +45,7 @@ struct CrashFormTests {
     #expect(reasons == ["line feed", "mangled"])
   }
 
-  @Test("What convert --to json writes is read as the report itself", arguments: SampleReports.all.indices)
+  @Test("The output of convert --to json is read as the report itself", arguments: SampleReports.all.indices)
   func roundTrip(_ index: Int) throws {
     let folder = try TemporaryFolder()
     let sample = SampleReports.all[index]

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import CrashpadAppleReports
 import CrashpadBytes
 import CrashpadSnapshot
@@ -237,7 +238,7 @@ struct CrashTextTests {
     }
   }
 
-  @Test("What is wrong in a report has a place")
+  @Test("A finding in a report has its place")
   func findings() throws {
     let phone = SampleReports.phone
     let images = try #require(phone.firstRange(of: "Binary Images:"))

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import DumpSynth
 import Foundation
 import Testing
@@ -14,7 +15,7 @@ struct PackedInputTests {
     return try Tool.shell("crashpadctl inspect \(options) \(name)", in: folder)
   }
 
-  @Test("What another program compressed is read", arguments: ["gzip -c", "xz -c", "zstd -qc"])
+  @Test("Files that other programs compressed are read", arguments: ["gzip -c", "xz -c", "zstd -qc"])
   func programs(_ command: String) throws {
     let folder = try TemporaryFolder()
     try folder.write(Self.report, to: "plain")
@@ -80,11 +81,11 @@ struct PackedInputTests {
     }
   }
 
-  @Test("What grows beyond every bound is refused")
+  @Test("A file that grows without bound when it is unpacked is refused")
   func bombs() throws {
     let folder = try TemporaryFolder()
     try folder.write(Packing.gzip([UInt8](repeating: 0, count: 3 << 20)), to: "large")
-    let large = try Tool.shell("crashpadctl inspect --pipe-limit 1M large", in: folder)
+    let large = try Tool.shell("crashpadctl inspect --max-input-size 1M large", in: folder)
     #expect(large.status == 65)
     #expect(large.errorText.contains("large: error: is compressed (gzip) and holds more than"))
     guard try Tool.shell("command -v zstd", in: folder).status == 0 else { return }
@@ -143,7 +144,7 @@ struct PackedInputTests {
     }
   }
 
-  @Test("What is made of a secret file is as secret, and keeps the name's format")
+  @Test("A file made from a secret file is as secret, and keeps the format of the name")
   func permissions() throws {
     let folder = try TemporaryFolder()
     try folder.write(Packing.gzip(Self.report), to: "a.crash.gz")

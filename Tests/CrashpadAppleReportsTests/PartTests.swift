@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import DumpSynth
 import Testing
 import ToolRunner
@@ -93,7 +94,7 @@ struct PartTests {
     #expect(found.text.hasSuffix("2 crashes in 2 groups\n"), "\(found.text)")
   }
 
-  @Test("What a member is called does not lead outside of the directory of the output")
+  @Test("The name of a member does not lead outside of the output directory")
   func hostileNames() throws {
     let folder = try folder()
     let result = try Tool.shell(

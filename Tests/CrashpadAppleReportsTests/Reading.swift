@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import CrashpadAppleReports
 import CrashpadBytes
 import Foundation
@@ -7,14 +8,14 @@ import Testing
 /// A report as it is read, with its bytes.
 struct Reading {
   let bytes: [UInt8]
-  let form: ReportForm?
+  let form: ReportFormat?
   let reading: ReportReading
 
   /// Reads as what the bytes begin like.
   init(_ bytes: [UInt8]) {
     self.bytes = bytes
     let span = unsafe bytes.span.bytes
-    form = ReportForm.of(span)
+    form = ReportFormat.of(span)
     reading = ReportReader.read(span, form: form ?? .crash)
   }
 
@@ -24,7 +25,7 @@ struct Reading {
   var report: ReportSnapshot? { reading.snapshot?.report }
   var codes: [String] { reading.findings.map(\.rule.code) }
 
-  func text(_ content: Content?) -> String? {
+  func text(_ content: SnapshotBytes?) -> String? {
     guard let content, let snapshot else { return nil }
     return unsafe snapshot.text(content, in: bytes.span.bytes)
   }

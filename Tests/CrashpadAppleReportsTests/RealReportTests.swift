@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import CrashpadAppleReports
 import CrashpadBytes
 import CrashpadSnapshot
@@ -176,7 +177,7 @@ extension RealReport {
 
 @Suite("Apple's reports: real ones", .enabled(if: RealReports.areThere, "no real reports beside the project"))
 struct RealReportTests {
-  @Test("What stands in a report is read", arguments: RealReport.macs + RealReport.phones + RealReport.others)
+  @Test("The members of a real report are read", arguments: RealReport.macs + RealReport.phones + RealReport.others)
   func facts(_ expected: RealReport) throws {
     let reading = try RealReports.read(expected.file)
     let (snapshot, report) = (try #require(reading.snapshot), try #require(reading.report))

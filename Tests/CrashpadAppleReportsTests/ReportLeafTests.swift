@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import CrashpadAppleReports
 import CrashpadBytes
 import CrashpadSnapshot
@@ -82,7 +83,7 @@ struct ReportLeafTests {
     private mutating func add(_ value: Any, _ path: String, _ reading: Reading) {
       // The bytes of texts are found by their places.
       if path.hasSuffix(".arena") { return }
-      if let content = value as? Content { return texts.append("\(path)=\(reading.text(content) ?? "")") }
+      if let content = value as? SnapshotBytes { return texts.append("\(path)=\(reading.text(content) ?? "")") }
       let children = Mirror(reflecting: value).children
       if children.isEmpty { return texts.append("\(path)=\(value)") }
       for (index, child) in children.enumerated() {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Small reports in JSON and text of other reporters, with invented contents.
 extension SampleReports {
   static let metricKit = """

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Small reports in the layouts of Apple's systems, with invented contents.
 enum SampleReports {
   static let phone = """

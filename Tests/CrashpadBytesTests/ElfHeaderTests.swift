@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import CrashpadBytes
 import DumpSynth
 import Testing
@@ -159,7 +160,7 @@ struct ElfHeaderTests {
     }
   }
 
-  @Test("What is no ELF header is none")
+  @Test("Bytes that are not an ELF header are refused")
   func others() {
     #expect(segments([]) == nil)
     #expect(segments(Array("#!/bin/sh\n".utf8)) == nil)

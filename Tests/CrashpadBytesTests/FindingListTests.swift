@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import CrashpadBytes
 import Testing
 
@@ -6,7 +7,7 @@ struct FindingListTests {
   private static let error = Rule("an-error", .error, "An error")
   private static let note = Rule("a-note", .note, "A note")
 
-  @Test("Of each severity as many as the limit are kept in their order, further ones are counted")
+  @Test("Findings of each severity are kept in order up to the limit; further ones are counted")
   func limit() {
     var list = FindingList(limit: 2)
     #expect(list.isEmpty)

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import CrashpadClient
 import Foundation
 import Testing
@@ -59,7 +60,7 @@ struct AnnotationTests {
     #expect(annotation.value == "false")
   }
 
-  @Test("Of threads that set a text at the same time, one wins, and no two are mixed")
+  @Test("Threads that set a text at the same time never mix their texts; one of them wins")
   func race() async {
     let annotation = StringAnnotation("text", maximumLength: 200)
     let values = (0..<8).map { String(repeating: "\($0)", count: 200 - 20 * $0) }

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import Foundation
 import Testing
 import ToolRunner
@@ -48,7 +49,7 @@ struct CProgramTests {
     #expect(try program.reports(in: "pending").count == 2)
   }
 
-  @Test("A program in C++ does, with the exception that nobody caught")
+  @Test("A program in C++ does, with the uncaught exception")
   func cxx() throws {
     let program = try ClientProgram()
     try compile(

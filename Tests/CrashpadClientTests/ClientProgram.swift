@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import CrashpadCore
 import CrashpadFiles
 import Foundation
@@ -66,10 +67,10 @@ struct DumpFacts {
     isComplete = snapshot.isComplete
   }
 
-  private func bytes(_ content: Content) -> [UInt8] {
+  private func bytes(_ content: SnapshotBytes) -> [UInt8] {
     dump.file.withBytes { snapshot.bytes(of: content, in: $0) }
   }
-  private func text(_ content: Content) -> String { String(decoding: bytes(content), as: UTF8.self) }
+  private func text(_ content: SnapshotBytes) -> String { String(decoding: bytes(content), as: UTF8.self) }
 
   var annotations: [String: String] {
     Dictionary(snapshot.annotations.map { (text($0.name), text($0.value)) }) { $1 }

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import Foundation
 import Testing
 import ToolRunner
@@ -58,7 +59,7 @@ struct CrashpadClientTests {
     #expect(try program.run("start=app", "previous").lines == ["previous exited start-crashes 0 hangs 0"])
   }
 
-  @Test("Whoever processes the dump meanwhile, the next start knows of the crash")
+  @Test("The next start knows of the crash, even if another program processed the dump meanwhile")
   func processedByAnother() throws {
     let program = try ClientProgram()
     #expect(try program.run("start=app", "crash=null").status == 139)
@@ -133,7 +134,7 @@ struct CrashpadClientTests {
     #expect(rejected.count == 2)
   }
 
-  @Test("Where uploads are not allowed, pending reports become completed ones; where they are, one attempt is made")
+  @Test("Pending reports become completed where uploads are not allowed; one attempt is made where they are")
   func pendingReports() throws {
     let program = try ClientProgram()
     #expect(try program.run("start=app", "dump", "pending", "until=processed").status == 0)
@@ -174,7 +175,7 @@ struct CrashpadClientTests {
     }
   }
 
-  @Test("What the programs leave passes the checks of a database")
+  @Test("The files that the programs leave pass the checks of a database")
   func check() throws {
     let program = try ClientProgram()
     _ = try program.run("start=app", "dump", "defer", "crash=null")
@@ -185,7 +186,7 @@ struct CrashpadClientTests {
   }
 }
 
-@Suite("What a program links with the client")
+@Suite("Libraries that a program with the client links")
 struct LinkedLibraryTests {
   @Test("It needs the libraries of libc, Swift and C++, and none of symbols or compression")
   func libraries() throws {

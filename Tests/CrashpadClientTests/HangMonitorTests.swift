@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import Foundation
 import Testing
 import ToolRunner
@@ -70,7 +71,7 @@ struct HangMonitorTests {
   }
 
   @Test(
-    "What is watched hangs while it is blocked",
+    "A watched thread hangs while it is blocked",
     arguments: [
       ("queue", "com.example.queue"), ("actor", "shelf"), ("executor", "executor"), ("loop", "loop"),
     ])
@@ -96,7 +97,7 @@ struct HangMonitorTests {
     #expect(Array(lines.dropFirst()) == ["answers main thread", "on"])
   }
 
-  @Test("What is watched no more does not hang; a monitor that stopped discards the dump of a hang")
+  @Test("A watch that was stopped does not hang; a monitor that was stopped discards the dump of a hang")
   func stops() throws {
     let program = try ClientProgram()
     let unwatched = try program.run(
@@ -112,7 +113,7 @@ struct HangMonitorTests {
     #expect(try program.dumpNames() == [".app.runs"])
   }
 
-  @Test("While the process lives, nobody takes the dump of its hang")
+  @Test("No other process takes the dump of a hang while the hung process lives")
   func alive() throws {
     let program = try ClientProgram()
     // The second program starts, and processes, while the first one hangs.

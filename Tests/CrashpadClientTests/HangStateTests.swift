@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import Testing
 
 @testable import CrashpadClient
@@ -8,7 +9,7 @@ struct HangStateTests {
     state.look(answered: answered, counted: counted, first: 20, second: 100)
   }
 
-  @Test("What answers is left alone")
+  @Test("A thread that answers is left alone")
   func answers() {
     var state = HangState()
     for _ in 0..<100 { #expect(look(&state, true, 50) == nil) }
@@ -62,7 +63,7 @@ struct HangStateTests {
       nonisolated(unsafe) var answers: [@Sendable () -> Void] = []
     }
     let pings = Pings()
-    let watch = Watch(name: "test", countsFromStart: false) { unsafe pings.answers.append($0) }
+    let watch = HangWatch(name: "test", countsFromStart: false) { unsafe pings.answers.append($0) }
     #expect(watch.look())
     #expect(!watch.hasAnswered)
     #expect(!watch.look())
@@ -79,7 +80,7 @@ struct HangStateTests {
 
   @Test("A loop hangs while it works on one thing, not while it waits")
   func loops() {
-    let loop = WatchedLoop(watch: Watch(name: "loop", countsFromStart: true, ping: nil))
+    let loop = WatchedLoop(watch: HangWatch(name: "loop", countsFromStart: true, ping: nil))
     #expect(loop.watch.look())
     #expect(loop.watch.look())
     loop.begin()

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import CrashpadDatabase
 import CrashpadFiles
 import Foundation
@@ -46,7 +47,7 @@ struct RunHistoryTests {
     RunHistory(database, folder, programID: "app").previousRun(startCrashInterval: 10)
   }
 
-  @Test("Of the first run nothing is known")
+  @Test("The first run has no earlier run")
   func first() { #expect(previous == .unknown) }
 
   @Test("A run whose file is gone ended in good order")
@@ -143,7 +144,7 @@ struct RunHistoryTests {
     #expect(previous.hangs == 1)
   }
 
-  @Test("Lines that nobody wrote are left out")
+  @Test("Lines that no run wrote are left out")
   func damage() {
     let text = "\n\nfoo\n\(id(1)) 5\n\(id(2))\n\(id(3)) x\n\(id(4)) 1 2\n\(id(5)) 77"
     #expect(RunHistory.parse(Array(text.utf8)).map(\.start) == [5, 77])
@@ -173,7 +174,7 @@ struct RunHistoryTests {
     #expect(RunHistory.parse(bytes).count == 8)
   }
 
-  @Test("What the dead left is put in order; what lives, is being written or another's stays")
+  @Test("Files of dead runs are cleaned up; files of live runs, unfinished files and those of other programs stay")
   func tidy() throws {
     let now = Int(Glibc.time(nil))
     try putDump("app@\(id(1)).locked", [], modified: now - 100)
@@ -188,7 +189,7 @@ struct RunHistoryTests {
     let name = try #require(FileName("app@\(id(4)).locked"))
     let living = try folder.open(name, .readAndWrite)
     #expect(living.takeOwnership() == .taken)
-    RunLeftovers(database, folder, programID: "app").tidy()
+    DeadRunCleanup(database, folder, programID: "app").run()
     let expected = [
       ".app@\(id(8)).1234.new", ".app@nothing", "app@\(id(3))", "app@\(id(4)).locked",
       "app@\(id(6))", "app@\(id(7))", "other@\(id(5)).locked",

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import Foundation
 import CrashpadSnapshot
 import SystemPackage
@@ -56,7 +57,7 @@ struct AbandonedRunTests {
     #expect(try scratch.everything() == [])
   }
 
-  @Test("Files of a run that lives are left, whoever begins")
+  @Test("Files of a live run stay when other runs begin")
   func living() throws {
     let living = try scratch.session()
     let (name, _) = try living.temporaryFile()
@@ -67,7 +68,7 @@ struct AbandonedRunTests {
     living.close()
   }
 
-  @Test("A run's file that is still without a word belongs to nobody, if nobody holds it")
+  @Test("A run's file without a word belongs to no run, if no process holds it")
   func emptyRunFile() throws {
     try scratch.write([], to: "new/.crashpadctl-1")
     try scratch.write([1, 2, 3], to: "new/.crashpadctl-2")
@@ -78,7 +79,7 @@ struct AbandonedRunTests {
     withExtendedLifetime(held) {}
   }
 
-  @Test("What is no file under a run's name is left alone, and in nobody's way")
+  @Test("An entry that is not a file, under a run's name, is left alone and disturbs no run")
   func strangeRunFiles() throws {
     scratch.makeFIFO("new/.crashpadctl-1")
     try scratch.makeDirectory("new/.crashpadctl-2/x")
@@ -102,7 +103,7 @@ struct AbandonedRunTests {
     #expect(try scratch.everything() == ["new/.crashpadctl-abc-1", "new/.crashpadctl-abc-27"])
   }
 
-  @Test("What a run is writing stays its own when somebody removed the run's file and another run begins")
+  @Test("Files that a run is writing stay its own after its session file was removed and another run began")
   func removedRunFile() throws {
     let session = try scratch.session()
     let report = try NewReport(id, in: session)
@@ -114,7 +115,7 @@ struct AbandonedRunTests {
     session.close()
   }
 
-  @Test("What a run is writing stays its own when it needed a second file of its own meanwhile")
+  @Test("Files that a run is writing stay its own after it needed a second session file")
   func renewedRun() throws {
     let session = try scratch.session()
     let report = try NewReport(id, in: session)
@@ -276,7 +277,7 @@ struct AbandonedRunTests {
     }
   }
 
-  @Test("A run that begins while others clean up has its file, whoever took it for a dead one's at first")
+  @Test("A run that begins during a cleanup has its file, even if the cleanup took it for a dead one's at first")
   func beginningAmongCleaners() throws {
     let new = try scratch.folder("new")
     let done = Gathered<Void>()

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// An AppleDouble file as macOS writes it for a file with extended attributes, byte by byte.
 struct AppleDoubleFile {
   var attributes: [(name: String, value: [UInt8])]

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import Testing
 import ToolRunner
 
@@ -49,7 +50,7 @@ struct AppleDoubleTests {
     #expect(counts.isSuperset(of: [0, attributes.count]))
   }
 
-  @Test("What is no AppleDouble file has no attributes")
+  @Test("A file that is not an AppleDouble file has no attributes")
   func others() {
     let bytes = AppleDoubleFile(attributes: attributes).bytes
     #expect(AppleDouble.attributes(in: []).isEmpty)

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import Foundation
 import Glibc
 import CrashpadSnapshot
@@ -36,7 +37,7 @@ struct AttributeMetadataTests {
     #expect(found.uploadAttempts == 7)
   }
 
-  @Test("What is missing, or no number, has its default")
+  @Test("A value that is missing or not a number has its default")
   func defaults() throws {
     for values in [
       ["uuid": id.text, "creation_time": "1"],
@@ -101,7 +102,7 @@ struct AttributeMetadataTests {
     #expect(try scratch.database.report(id)?.metadata == .damaged(.truncated(byteCount: 1)))
   }
 
-  @Test("What is no file in the AppleDouble file's place is not followed or waited for", arguments: 0..<3)
+  @Test("An entry that is not a file, in the AppleDouble file's place, is not followed or waited for", arguments: 0..<3)
   func strange(kind: Int) throws {
     let scratch = try ScratchDatabase()
     try scratch.addReport(id, metadata: nil)

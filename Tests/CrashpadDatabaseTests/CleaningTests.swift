@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import CrashpadFiles
 import Foundation
 import CrashpadSnapshot
@@ -76,7 +77,7 @@ struct CleaningTests {
     ])
   }
 
-  @Test("What a run that lives writes stays, even if somebody removed the run's own file")
+  @Test("Files that a live run writes stay, even if the run's own file was removed")
   func runWithoutFile() throws {
     let session = try DatabaseSession(files.database, now: 0)
     defer { session.close() }
@@ -181,7 +182,7 @@ struct CleaningTests {
     #expect(try files.all() == ["attachments", "completed", "new", "pending"])
   }
 
-  @Test("Metadata without a report goes at once, if nobody has the lock", arguments: ["pending", "completed"])
+  @Test("Metadata without a report goes at once, if its lock is free", arguments: ["pending", "completed"])
   func metadataWithoutReport(_ state: String) throws {
     try files.write("\(state)/\(Self.id).meta", ReportMetadata(creationTime: 0).bytes)
     try files.write("\(state)/other.meta", bytes: 3)
@@ -204,7 +205,7 @@ struct CleaningTests {
     try clean(expecting: [])
   }
 
-  @Test("Attachments without a report go at once, if nobody has the lock", arguments: ["pending", "completed"])
+  @Test("Attachments without a report go at once, if their lock is free", arguments: ["pending", "completed"])
   func attachmentsWithoutReport(_ state: String) throws {
     try files.write("attachments/\(Self.id)/log", bytes: 3)
     try files.write("attachments/\(Self.id)/more", bytes: 4)
@@ -278,7 +279,7 @@ struct CleaningTests {
 
   // MARK: What changes meanwhile
 
-  @Test("What is no leftover any more stays")
+  @Test("An entry that is no longer a leftover stays")
   func changed() throws {
     try files.write("new/a.dmp", bytes: 3, modified: 1000)
     try files.write("pending/\(Self.id).dmp", bytes: 3, modified: 1000)
@@ -299,7 +300,7 @@ struct CleaningTests {
     #expect(try files.all() == before)
   }
 
-  @Test("What can't be looked at is told, and the rest is found all the same")
+  @Test("An entry that can't be examined is reported, and the rest is found all the same")
   func failures() throws {
     try files.write("pending/\(Self.id).meta", bytes: 3)
     // A lock that is a directory.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import Foundation
 import Glibc
 import CrashpadSnapshot
@@ -134,7 +135,7 @@ struct CrashDatabaseTests {
     #expect(try scratch.database.listing(of: .pending).reports.isEmpty)
   }
 
-  @Test("What is no file is no report, and is not followed or waited for", arguments: 0..<3)
+  @Test("An entry that is not a file is not a report, and is not followed or waited for", arguments: 0..<3)
   func strangeReports(kind: Int) throws {
     let name = "pending/\(id.text).dmp"
     try scratch.write([1], to: "target")
@@ -148,7 +149,7 @@ struct CrashDatabaseTests {
     #expect(try scratch.database.report(id) == nil)
   }
 
-  @Test("What is no file in the metadata's place is missing metadata", arguments: 0..<4)
+  @Test("An entry that is not a file, in the metadata's place, is missing metadata", arguments: 0..<4)
   func strangeMetadata(kind: Int) throws {
     try scratch.addReport(id, metadata: nil)
     try scratch.write(ScratchDatabase.metadata(), to: "target")

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import CrashpadBytes
 import Foundation
 import CrashpadSnapshot
@@ -288,7 +289,7 @@ struct DatabaseCheckTests {
   }
 
   @Test(
-    "What may not be read is an error, and the rest is checked all the same",
+    "An entry without permission to read is an error, and the rest is checked all the same",
     .enabled(if: !Machine.isRoot || Machine.hasSetpriv, "root may do everything, and setpriv is not installed"))
   func unreadable() throws {
     let scratch = try ScratchDatabase.healthy()
@@ -303,7 +304,7 @@ struct DatabaseCheckTests {
     scratch.setPermissions("pending", 0o700)
   }
 
-  @Test("A report that somebody changes in place under a lock is no finding", arguments: ["pending", "completed"])
+  @Test("A report that is changed in place under a lock is not a finding", arguments: ["pending", "completed"])
   func underLock(_ state: String) throws {
     let scratch = try ScratchDatabase.healthy()
     let lock = "\(state)/\(Sample.pending.text).lock"
@@ -350,7 +351,7 @@ struct DatabaseCheckTests {
     #expect(scratch.found() == [])
   }
 
-  @Test("Of many findings only so many are kept")
+  @Test("Findings are kept up to the limit")
   func many() throws {
     let scratch = try ScratchDatabase.healthy()
     for number in 0..<1100 { try scratch.write([], to: "pending/note-\(number)") }

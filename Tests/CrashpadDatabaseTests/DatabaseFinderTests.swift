@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import Foundation
 import Glibc
 import SystemPackage
@@ -34,7 +35,7 @@ struct DatabaseFinderTests {
   private static let uuid = "11111111-1111-4111-8111-111111111111"
 
   @Test(
-    "What only a database has makes a directory one",
+    "An entry that only databases have identifies a database",
     arguments: [
       ["pending-serialized-ios-dump/"], ["settings.dat"], ["pending/\(uuid).dmp", "new/"],
       ["completed/\(uuid).meta", "attachments/"], ["attachments/\(uuid)/", "new/"],
@@ -47,7 +48,7 @@ struct DatabaseFinderTests {
   }
 
   @Test(
-    "What other programs have too makes none",
+    "An entry that other programs have, too, does not identify a database",
     arguments: [
       ["new/", "pending/"], ["new/a.txt", "pending/", "completed/"], ["pending/\(uuid).dmp"], ["settings.txt"],
       ["new/", "pending/crash.dmp"], ["rejected/", "new/"],
@@ -108,7 +109,7 @@ struct DatabaseFinderTests {
     }
   }
 
-  @Test("What a database has is counted")
+  @Test("The contents of a database are counted")
   func counts() throws {
     let scratch = try ScratchDatabase.healthy()
     try scratch.write([1], to: "pending/notes.dmp")
@@ -129,8 +130,8 @@ struct DatabaseFinderTests {
 
   @Test("Names that are not UTF-8 are kept byte for byte")
   func names() throws {
-    let folder = try Folder(root).folderMade(try #require(FileName(bytes: [0x61, 0xff, 0x62])))
-    _ = try folder.folderMade(DatabaseLayout.pendingDumps)
+    let folder = try Folder(root).createFolder(ifMissing: try #require(FileName(bytes: [0x61, 0xff, 0x62])))
+    _ = try folder.createFolder(ifMissing: DatabaseLayout.pendingDumps)
     let result = try Tool.shell("crashpadctl find --print0 .", in: temporary)
     #expect(Array(result.output) == Array("./a".utf8) + [0xff] + Array("b".utf8) + [0])
     #expect(result.status == 0)

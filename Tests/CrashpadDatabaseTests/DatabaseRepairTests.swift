@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import CrashpadBytes
 import Foundation
 import CrashpadSnapshot
@@ -47,7 +48,7 @@ struct DatabaseRepairTests {
     #expect(try scratch.content() == before)
   }
 
-  @Test("What a rule says to be mended is mended; other faults stay, and nothing is lost", arguments: FaultCase.all)
+  @Test("The faults that a rule repairs are repaired; other faults stay, and nothing is lost", arguments: FaultCase.all)
   func everyFault(_ fault: FaultCase) throws {
     if fault.expected == ["attachments [not-a-directory]"] { try remove("attachments/\(Sample.pending.text)") }
     try fault.damage(scratch)
@@ -59,7 +60,7 @@ struct DatabaseRepairTests {
     _ = try scratch.repair()
     #expect(try Self.reports(in: scratch.content()).isSuperset(of: reports))
     // A damaged lock is mended when its file is three days old.
-    let codes = DatabaseRules.mended.subtracting([DatabaseRules.damagedLock]).map(\.code)
+    let codes = DatabaseRules.repairable.subtracting([DatabaseRules.damagedLock]).map(\.code)
     let left = scratch.found().filter { line in codes.contains { line.hasSuffix("[\($0)]") } }
     #expect(left == [])
     let after = try scratch.content()
@@ -98,7 +99,7 @@ struct DatabaseRepairTests {
     #expect(try metadata(Self.completed).creationTime == 1_650_000_000)
   }
 
-  @Test("What is kept aside takes nothing's place")
+  @Test("A file that is kept aside replaces nothing")
   func asideTaken() throws {
     let aside = "rejected/pending-\(Sample.pending.text).meta"
     try scratch.write([7], to: aside)
@@ -213,7 +214,7 @@ struct DatabaseRepairTests {
 
   // MARK: Twice
 
-  @Test("Of the same report in both states the completed one stays, with the metadata that know more")
+  @Test("The completed one of two copies of a report stays, with the more complete metadata")
   func sameTwice() throws {
     try scratch.addReport(
       Sample.completed, metadata: Sample.metadata(attempts: 2, attempt: 1_600_000_999, attributes: 3, id: "newer"))
@@ -241,7 +242,7 @@ struct DatabaseRepairTests {
     #expect(try scratch.bytes(of: "attachments/\(Sample.completed.text)/log") == [1, 2, 3])
   }
 
-  @Test("Of two reports with one id the pending one gets another, and keeps bytes and metadata")
+  @Test("The pending one of two reports with one id gets another id, and keeps bytes and metadata")
   func differentTwice() throws {
     // As many bytes, but others.
     try scratch.write(Sample.minidump.reversed(), to: Self.completed + ".dmp")
@@ -279,7 +280,7 @@ struct DatabaseRepairTests {
     #expect(!scratch.exists("pending/\(name).meta"))
   }
 
-  @Test("Where the upload died between metadata and report, the report follows its metadata")
+  @Test("A report follows its metadata after an upload that died between the two moves")
   func uploadedHalfway() throws {
     let uploaded = Sample.metadata(attempts: 1, attempt: 1_600_000_100, attributes: 1, id: "server-id")
     try scratch.addReport(Sample.other, metadata: uploaded)

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import Foundation
 import CrashpadSnapshot
 import SystemPackage
@@ -158,7 +159,8 @@ struct DatabaseSettingsTests {
       ])
   }
 
-  @Test("What is no file where the damaged ones are kept does not stand in the way", arguments: 0..<3)
+  @Test(
+    "An entry that is not a file, in the place for damaged settings, does not prevent new settings", arguments: 0..<3)
   func strangeKept(kind: Int) throws {
     let scratch = try ScratchDatabase()
     try scratch.write([1], to: file)
@@ -174,7 +176,8 @@ struct DatabaseSettingsTests {
     session.close()
   }
 
-  @Test("What is no file in the settings' place is not followed, waited for or replaced", arguments: 0..<4)
+  @Test(
+    "An entry that is not a file, in the settings' place, is not followed, waited for or replaced", arguments: 0..<4)
   func strange(kind: Int) throws {
     let scratch = try ScratchDatabase()
     try scratch.write(bytes, to: "target")
@@ -272,7 +275,7 @@ struct DatabaseSettingsTests {
     session.close()
   }
 
-  @Test("Who waits for settings that another puts new ones in the place of changes the new ones")
+  @Test("A process that waited for settings that another replaced changes the new ones")
   func replacedMeanwhile() throws {
     let scratch = try ScratchDatabase()
     try scratch.write(bytes, to: file)

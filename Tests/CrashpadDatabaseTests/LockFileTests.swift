@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import Foundation
 import Glibc
 import CrashpadSnapshot
@@ -47,7 +48,7 @@ struct LockFileTests {
   }
 
   @Test(
-    "A lock of nobody knows whom is removed when it expired, by what it says; without that by the file's time",
+    "A lock of an unknown owner is removed when it expired, by its own time or else by the file's",
     arguments: [
       (ScratchDatabase.crashpadLock(1_000), 1_099, false), (ScratchDatabase.crashpadLock(1_000), 1_100, true),
       ([], 5_099, false), ([], 5_100, true), ([1], 5_099, false), ([1], 5_100, true),
@@ -75,7 +76,7 @@ struct LockFileTests {
     #expect(try scratch.bytes(of: file) == [])
   }
 
-  @Test("Of several that break one lock, one's new lock survives")
+  @Test("A new lock survives when several processes break the old one")
   func breakingAtOnce() throws {
     for round in 0..<Soak.times(500, or: 100) {
       try scratch.write(ScratchDatabase.markedLock(), to: file)
@@ -92,12 +93,12 @@ struct LockFileTests {
     }
   }
 
-  @Test("Who waits to break a lock that another breaks meanwhile leaves the new owner's alone")
+  @Test("A process that waits to break a lock leaves the lock of a new owner alone")
   func breakingInTurn() throws {
     try scratch.write(ScratchDatabase.markedLock(), to: file)
     var turn: OpenFile? = try folder.open(name, .readAndWrite)
     try turn?.lock(exclusive: true)
-    let fate = Gathered<LockFile.Fate>()
+    let fate = Gathered<LockFile.BreakResult>()
     let thread = OwnThread {
       do { fate.add(try LockFile.breakIfAbandoned(name, in: folder)) } catch { Issue.record(error) }
     }

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import Foundation
 import CrashpadSnapshot
 import SystemPackage
@@ -85,7 +86,7 @@ struct NewReportTests {
     other.close()
   }
 
-  @Test("Of several that claim one id one makes the report")
+  @Test("Several threads that claim one id make one report")
   func race() throws {
     for _ in 0..<100 {
       let id = UUIDBytes.random()

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import Foundation
 import CrashpadSnapshot
 import SystemPackage
@@ -20,7 +21,7 @@ struct PendingDumpsTests {
     try #require(try scratch.database.pendingDumps().dumps.first { $0.name.text == name })
   }
 
-  @Test("Files are dumps, sorted by name; other kinds are told apart; names with a dot in front are nobody's")
+  @Test("Files are dumps, sorted by name; other kinds are distinguished; names that begin with a dot are ignored")
   func list() throws {
     try add("b")
     try add("a.locked", [1])
@@ -54,7 +55,7 @@ struct PendingDumpsTests {
     #expect([.notDirectory, .tooManySymbolicLinkLevels].contains(failure))
   }
 
-  @Test("Who holds a locked dump is known; of an unlocked one nobody asks")
+  @Test("The holder of a locked dump is known; an unlocked dump is not tested")
   func owned() throws {
     try add("x.locked")
     try add("y")
@@ -102,7 +103,7 @@ struct PendingDumpsTests {
     #expect(try scratch.database.open(dump) == nil)
   }
 
-  @Test("Of several who unlock one dump, one does")
+  @Test("Several threads that unlock one dump succeed once")
   func unlockAtOnce() throws {
     for round in 0..<Soak.times(100, or: 30) {
       try add("x\(round).locked")
@@ -215,7 +216,7 @@ struct PendingDumpsTests {
     #expect(try scratch.everything().filter { $0 != "rejected/" } == [])
   }
 
-  @Test("Of several who reject one dump, one does; one reason is left")
+  @Test("Several threads that reject one dump succeed once; one reason is left")
   func rejectAtOnce() throws {
     let session = try scratch.session()
     for round in 0..<Soak.times(60, or: 20) {

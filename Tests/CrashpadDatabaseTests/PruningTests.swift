@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import CrashpadFiles
 import Foundation
 import CrashpadSnapshot
@@ -101,7 +102,7 @@ struct PruneRulesTests {
   }
 
   @Test(
-    "What fits is kept, to the KiB",
+    "Reports are kept up to the size limit, to the KiB",
     arguments: [
       (3 * 1024, []), (3 * 1024 - 1, [1]), (2 * 1024, [1]), (2047, [2, 1]), (1024, [2, 1]), (1023, [3, 2, 1]),
       (0, [3, 2, 1]),
@@ -133,7 +134,7 @@ struct PruneRulesTests {
     #expect(Self.pruned(Self.only(count: limit), reports) == Array((0..<4).suffix(expected)))
   }
 
-  @Test("Of the same time, the lowest id comes first, whatever the order was")
+  @Test("Reports of the same time are ordered by id, whatever the order was")
   func ties() {
     let reports = (0..<6).map { Self.report($0, created: 7) }
     for _ in 0..<20 {
@@ -288,17 +289,17 @@ struct PruningTests {
     #expect(PruneRules().decide(reports, now: 4_000_000).allSatisfy { !$0.isPruned })
   }
 
-  @Test("A report whose lock somebody has stays")
+  @Test("A report with a held lock stays")
   func busy() throws {
     let id = "1b4e28ba-2fa1-41d2-883f-0016d3cca427"
     try files.report(id, in: "completed", created: 100)
     try files.lock("completed/\(id).lock", time: 1000)
     let report = try #require(try files.database.allReports().reports.first)
     let state = LockState.unknown(since: 1000)
-    #expect(files.database.foreseePruning(of: report, removingExpiredLocks: false, now: 2000) == .busy(state))
-    #expect(files.database.foreseePruning(of: report, removingExpiredLocks: true, now: 2000) == .busy(state))
+    #expect(files.database.predictPruning(of: report, removingExpiredLocks: false, now: 2000) == .busy(state))
+    #expect(files.database.predictPruning(of: report, removingExpiredLocks: true, now: 2000) == .busy(state))
     let expired = 1000 + LockExpiry.timeToLive
-    #expect(files.database.foreseePruning(of: report, removingExpiredLocks: true, now: expired) == .removed)
+    #expect(files.database.predictPruning(of: report, removingExpiredLocks: true, now: expired) == .removed)
     let before = try files.all()
     let session = try DatabaseSession(files.database, now: 2000)
     #expect(session.prune(report) == .busy(state))

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import CrashpadBytes
 import Foundation
 import CrashpadSnapshot
@@ -45,7 +46,7 @@ struct RandomDamageTests {
       DatabaseRepairTests.reports(in: after) == DatabaseRepairTests.reports(in: before),
       "seed \(seed)")
     // A lock of nobody knows whom stays, and with it what is behind it.
-    let mended = DatabaseRules.mended.map { "[\($0.code)]" }
+    let mended = DatabaseRules.repairable.map { "[\($0.code)]" }
     let left = scratch.found().filter { line in mended.contains { line.hasSuffix($0) } }
     let busy = first.notDone.compactMap { $0.split(separator: "/").last?.prefix(36).lowercased() }
     #expect(first.notDone.allSatisfy { $0.hasSuffix(" busy") }, "seed \(seed)")

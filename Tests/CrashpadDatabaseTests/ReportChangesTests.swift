@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import Foundation
 import CrashpadSnapshot
 import SystemPackage
@@ -48,7 +49,7 @@ struct ReportChangesTests {
     #expect(failure { try session.delete(id) } == .notFound)
   }
 
-  @Test("What else somebody put among the attachments stays; links there are removed, not followed")
+  @Test("Foreign files among the attachments stay; links there are removed, not followed")
   func deleteStrangeAttachments() throws {
     try scratch.addReport(id, attachments: ["a"])
     try scratch.makeDirectory("attachments/\(id.text)/directory")
@@ -75,7 +76,7 @@ struct ReportChangesTests {
     #expect(scratch.exists("target/file") == (kind == 1))
   }
 
-  @Test("What another has locked is not touched, and the owner is named")
+  @Test("A report that another process has locked is not changed, and the owner is named")
   func busy() throws {
     try scratch.addReport(id, attachments: ["a"])
     let before = try left()
@@ -131,7 +132,9 @@ struct ReportChangesTests {
     #expect(failure { try session.skipUpload(id) } == .notFound)
   }
 
-  @Test("What was uploaded, or may have been, or is not there, is not asked for", arguments: ["pending", "completed"])
+  @Test(
+    "A report that was uploaded, may have been uploaded, or is gone can't be requested",
+    arguments: ["pending", "completed"])
   func requestRefused(state: String) throws {
     #expect(failure { try session.requestUpload(id) } == .notFound)
     try scratch.addReport(id, in: state, metadata: ScratchDatabase.metadata(attributes: 1))

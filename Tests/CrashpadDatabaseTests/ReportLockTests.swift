@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import Foundation
 import Glibc
 import CrashpadSnapshot
@@ -69,7 +70,7 @@ struct ReportLockTests {
     for session in [first, second] { session.close() }
   }
 
-  @Test("Crashpad's locks, those of nobody knows whom, and empty ones stand, however old")
+  @Test("Crashpad's locks, locks of unknown owners and empty locks stand, however old")
   func unknownOwners() throws {
     let session = try scratch.session()
     for (bytes, expected) in [
@@ -126,7 +127,7 @@ struct ReportLockTests {
     session.close()
   }
 
-  @Test("Of many threads one gets a lock, with a dead owner's in the way or not")
+  @Test("Many threads that try get one lock, with a dead owner's in the way or not")
   func race() throws {
     let sessions = try (0..<4).map { _ in try scratch.session() }
     for round in 0..<Soak.times(1_000, or: 80) {
@@ -229,7 +230,7 @@ struct ReportLockTests {
     last.close()
   }
 
-  @Test("A lock that somebody took away and another has by now is not taken away again")
+  @Test("A lock that was removed and taken again is not removed a second time")
   func stolen() throws {
     let first = try scratch.session()
     let second = try scratch.session()
@@ -242,7 +243,7 @@ struct ReportLockTests {
     for session in [first, second] { session.close() }
   }
 
-  @Test("What is no file in the lock's place is not followed, waited for or removed", arguments: 0..<4)
+  @Test("An entry that is not a file, in the lock's place, is not followed, waited for or removed", arguments: 0..<4)
   func strangeLocks(kind: Int) throws {
     let session = try scratch.session()
     let name = lockName(id)
@@ -260,7 +261,7 @@ struct ReportLockTests {
     session.close()
   }
 
-  @Test("A run whose file somebody removed goes on with another")
+  @Test("A run whose session file was removed continues with another")
   func removedRunFile() throws {
     let session = try scratch.session(now: 9)
     let first = try session.lock(id, in: .pending)

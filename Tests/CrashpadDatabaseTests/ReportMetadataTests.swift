@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import Testing
 
 @testable import CrashpadDatabase
@@ -20,7 +21,7 @@ struct ReportMetadataTests {
     #expect(metadata.serverID == [0x69, 0x64, 0xff, 0x00])
   }
 
-  @Test("What is written has zeros for padding, and the server's id as it is")
+  @Test("Metadata is written with zeros for padding, and with the server's id as it is")
   func written() throws {
     var expected = bytes
     expected.replaceSubrange(25..<32, with: [0, 0, 0, 0, 0, 0, 0])

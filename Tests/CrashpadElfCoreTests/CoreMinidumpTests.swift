@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import CrashpadBytes
 import DumpSynth
 import CrashpadMinidump
@@ -59,7 +60,7 @@ struct CoreMinidumpTests {
     if selection == .all { #expect(dump.memory.map(\.bytes) == core.memory.map(\.bytes)) }
   }
 
-  @Test("Of the memory only stacks, what the crashed thread points to, and the vDSO are taken")
+  @Test("A core's memory is reduced to stacks, what the crashed thread points to, and the vDSO")
   func stacks() throws {
     let synth = SynthCore(threads: 2)
     let core = Reading(core: synth.bytes)
@@ -122,7 +123,7 @@ struct CoreMinidumpTests {
     let input = core.bytes + bytes
     let regions = (0..<4200).map { index in
       MemoryRegion(
-        address: 0x1_0000_0000 + UInt64(index) << 21, content: Content(inputOffset: start, count: bytes.count))
+        address: 0x1_0000_0000 + UInt64(index) << 21, content: SnapshotBytes(inputOffset: start, count: bytes.count))
     }
     snapshot.extraMemory += regions
     let stacks = snapshot.threads.compactMap { $0.stack?.region }

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import CrashpadElfCore
 import DumpSynth
 import CrashpadSnapshot
@@ -110,7 +111,7 @@ struct CoreReaderTests {
     #expect(exception.context?.instructionPointer == core.threads[0].registers[16])
   }
 
-  @Test("Of a signal that was sent nobody takes the sender for an address")
+  @Test("The sender of a signal is not taken for an address")
   func sentSignal() throws {
     var core = SynthCore()
     core.signalNumber = 6

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import CrashpadBytes
 import CrashpadElfCore
 import DumpSynth
@@ -93,7 +94,7 @@ struct CoreRuleTests {
     #expect((Reading(core: fault.bytes).snapshot == nil) == fatal.contains(fault.rule))
   }
 
-  @Test("Of more threads than the size of the file allows so many are kept")
+  @Test("Threads are kept up to the number that the size of the file allows")
   func manyThreads() {
     var core = SynthCore(threads: 1)
     core.extraNotes = [SynthCore.Note](

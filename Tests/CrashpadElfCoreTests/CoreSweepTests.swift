@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import CrashpadBytes
 import CrashpadElfCore
 import DumpSynth
@@ -17,7 +18,7 @@ struct CoreSweepTests {
   /// Looks at each content of a snapshot: one that lies outside traps. And writes the minidump of it.
   private func touch(_ reading: Reading) throws {
     guard let snapshot = reading.snapshot else { return }
-    var contents: [Content?] = [snapshot.system.osBuild]
+    var contents: [SnapshotBytes?] = [snapshot.system.osBuild]
     for thread in snapshot.threads {
       contents += [thread.name, thread.stack?.region.content]
       switch thread.context {

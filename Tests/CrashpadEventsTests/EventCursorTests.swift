@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import CrashpadFiles
 import Foundation
 import CrashpadSnapshot
@@ -120,7 +121,7 @@ struct EventCursorTests {
       try run([1, 2])
       let lines = try lines()
       #expect(Set(lines) == ["event 1", "event 2"], "\(end) bytes")
-      #expect(try CursorContent(folder.bytes(of: "cursor")).hasTail == false)
+      #expect(try CursorContent(folder.bytes(of: "cursor")).hasUncommittedTail == false)
     }
   }
 
@@ -166,7 +167,7 @@ struct EventCursorTests {
     #expect(try lines().count { $0 == "other" } == others)
   }
 
-  @Test func `What another program wrote behind a part is not removed`() throws {
+  @Test func `Text that another program wrote behind a part is not removed`() throws {
     try run([1])
     try kill([2], writing: "event 2\n", after: "event 1\n")
     try append("eveANOTHER LINE\n")

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import Foundation
 import Testing
 import ToolRunner
@@ -60,7 +61,7 @@ struct MappingFileTests {
     #"{\#(head),"constants":{"/x":1.5}}"#, #"{\#(head),"events":{"$AppEnd":""}}"#,
     #"{\#(head),"base":"sentry-session","events":{"x":"y"}}"#, #"{\#(head),"events":["x"]}"#,
   ])
-  func `What is no mapping is refused with a reason`(text: String) {
+  func `A file that is not a mapping is refused with a reason`(text: String) {
     let error = #expect(throws: MappingFile.NotAMapping.self) { try mapping(text) }
     #expect(error?.reason.isEmpty == false)
   }

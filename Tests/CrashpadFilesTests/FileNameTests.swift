@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import SystemPackage
 import Testing
 
@@ -6,7 +7,7 @@ import Testing
 @Suite("FileName")
 struct FileNameTests {
   @Test(
-    "What the kernel has no entry for is no name",
+    "A text that the kernel allows for no entry is not a name",
     arguments: [[], [0x2e], [0x2e, 0x2e], [0x61, 0], [0], [0x2f], [0x61, 0x2f, 0x62], [0x2f, 0x61]] as [[UInt8]])
   func refused(bytes: [UInt8]) { #expect(FileName(bytes: bytes) == nil) }
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import Foundation
 import Glibc
 import SystemPackage
@@ -71,11 +72,11 @@ struct FolderTests {
     let name = try name("d")
     #expect(try folder.folderIfPresent(name) == nil)
     #expect(code { _ = try folder.folder(name) } == .noSuchFileOrDirectory)
-    let made = try folder.folderMade(name)
+    let made = try folder.createFolder(ifMissing: name)
     #expect(made.path == folder.path.appending("d"))
     #expect(try folder.status(name)?.permissions == 0o700)
     try temporary.write([1], to: "d/x")
-    #expect(try folder.folderMade(name).names().map(\.text) == ["x"], "one that is there stays as it is")
+    #expect(try folder.createFolder(ifMissing: name).names().map(\.text) == ["x"], "one that is there stays as it is")
     try link("l", to: "d")
     try link("dangling", to: "nowhere")
     try temporary.write([], to: "f")
@@ -84,7 +85,7 @@ struct FolderTests {
       let other = try self.name(other)
       for failure in [
         code { _ = try folder.folder(other) }, code { _ = try folder.folderIfPresent(other) },
-        code { _ = try folder.folderMade(other) },
+        code { _ = try folder.createFolder(ifMissing: other) },
       ] {
         #expect([.notDirectory, .tooManySymbolicLinkLevels].contains(failure), "\(other.text)")
       }
@@ -98,15 +99,15 @@ struct FolderTests {
       let name = try name("d\(round)")
       let failures = Counter()
       DispatchQueue.concurrentPerform(iterations: 4) { _ in
-        if (try? folder.folderMade(name)) == nil { failures.add() }
+        if (try? folder.createFolder(ifMissing: name)) == nil { failures.add() }
       }
       #expect(failures.value == 0)
     }
   }
 
-  @Test("Whoever moves the directory or puts a link in its place leads nobody elsewhere")
+  @Test("A directory that is moved or replaced by a link leads to no other directory")
   func replacedDirectory() throws {
-    let inner = try folder.folderMade(name("inner"))
+    let inner = try folder.createFolder(ifMissing: name("inner"))
     try FileManager.default.moveItem(at: temporary.url("inner"), to: temporary.url("moved"))
     try FileManager.default.createDirectory(at: temporary.url("decoy"), withIntermediateDirectories: false)
     try link("inner", to: "decoy")
@@ -167,7 +168,7 @@ struct FolderTests {
   @Test("Opened files and directories are not given to programs that are started")
   func closedOnExec() throws {
     let file = try folder.open(name("f"), .create)
-    let inner = try folder.folderMade(name("d"))
+    let inner = try folder.createFolder(ifMissing: name("d"))
     let work = temporary.work.resolvingSymlinksInPath().path
     var found: Set<String> = []
     for descriptor in try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd") {
@@ -251,7 +252,8 @@ struct FolderTests {
     _ = try folder.open(short, .create)
     for failure in [
       code { _ = try folder.open(long, .create) }, code { _ = try folder.openIfPresent(long) },
-      code { _ = try folder.status(long) }, code { try folder.remove(long) }, code { _ = try folder.folderMade(long) },
+      code { _ = try folder.status(long) }, code { try folder.remove(long) },
+      code { _ = try folder.createFolder(ifMissing: long) },
       code { try folder.move(short, to: folder, as: long) }, code { try folder.link(short, to: folder, as: long) },
       code { try folder.moveWithoutReplacing(short, to: folder, as: long) },
     ] {
@@ -281,7 +283,7 @@ struct FolderTests {
 
   @Test("A move replaces, one without replacing does not, and a link does not either")
   func moves() throws {
-    let other = try folder.folderMade(name("other"))
+    let other = try folder.createFolder(ifMissing: name("other"))
     try temporary.write([1], to: "a")
     try temporary.write([2], to: "other/b")
     #expect(code { try folder.moveWithoutReplacing(try name("a"), to: other, as: try name("b")) } == .fileExists)
@@ -321,7 +323,7 @@ struct FolderTests {
     #expect(try folder.status(name("second"))?.kind == .symbolicLink)
   }
 
-  @Test("Of several who want one name, by link or by move, one gets it; all others are told")
+  @Test("Several threads that want one name, by link or by move, get it once; all others get an error")
   func oneWins() throws {
     for round in 0..<300 {
       let wanted = try name("wanted-\(round)")
@@ -351,7 +353,8 @@ struct FolderTests {
     try folder.syncFileSystem()
   }
 
-  @Test("Where one may not write, it is said so", .enabled(if: !Machine.isRoot, "root may do everything"))
+  @Test(
+    "A place without permission to write is reported as such", .enabled(if: !Machine.isRoot, "root may do everything"))
   func notWritable() throws {
     #expect(unsafe chmod(temporary.work.path, 0o500) == 0)
     #expect(!folder.isWritable)

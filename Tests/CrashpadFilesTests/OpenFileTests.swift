@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import Foundation
 import Glibc
 import SystemPackage
@@ -45,7 +46,7 @@ struct OpenFileTests {
     #expect(try file.status().size == 4)
   }
 
-  @Test("What is written over the start leaves what is behind it, and may make the file longer")
+  @Test("A write over the start keeps what follows it, and may make the file longer")
   func overwriteStart() throws {
     try temporary.write([1, 2, 3, 4], to: "file")
     let file = try folder.open(name, .readAndWrite)
@@ -177,7 +178,7 @@ struct OpenFileTests {
     #expect(other.takeOwnership() == .taken)
   }
 
-  @Test("Of several threads one takes a file")
+  @Test("Several threads that try take a file once")
   func oneTakes() throws {
     for round in 0..<300 {
       let name = try #require(FileName("file-\(round)"))

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import CrashpadJSON
 import Testing
 
@@ -96,10 +97,11 @@ private let unsupported = [
 
 @Suite("JSONReader")
 struct JSONReaderTests {
-  @Test("What RFC 8259 allows is read", arguments: accepted)
+  @Test("Text that RFC 8259 allows is read", arguments: accepted)
   func accept(_ text: String, _ value: JSONValue) throws { #expect(try JSONValue.parse(Array(text.utf8)) == value) }
 
-  @Test("What RFC 8259 does not allow is refused, at a place in the text", arguments: refused.map(JSONReaderCase.init))
+  @Test(
+    "Text that RFC 8259 does not allow is refused, at a place in the text", arguments: refused.map(JSONReaderCase.init))
   func refuse(_ example: JSONReaderCase) throws {
     let error = #expect(throws: JSONReader.Failure.self) { try JSONValue.parse(Array(example.text.utf8)) }
     #expect((0...example.text.utf8.count).contains(try #require(error).offset))

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import DumpSynth
 import CrashpadJSON
 import Testing
@@ -85,7 +86,7 @@ struct JSONWriterTests {
         """)
   }
 
-  @Test("What is inline stays on one line, whatever the layout, and is spaced in the indented one")
+  @Test("An inline value stays on one line, whatever the layout, and has spaces in the indented one")
   func inline() throws {
     func body(_ json: inout JSONWriter) {
       json.array {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import CrashpadMeaning
 import Testing
 
@@ -95,7 +96,7 @@ struct CodeAnswerTests {
   }
 
   @Test(arguments: ["0xdeadbeef", "0x8badf00e", "zzzzzz", "0x12345678"])
-  func `What is similar to a code is not taken for it`(word: String) {
+  func `A text that is similar to a code is not taken for it`(word: String) {
     #expect(CodeAnswer.answers(to: [word]).allSatisfy { !$0.isKnown })
   }
 

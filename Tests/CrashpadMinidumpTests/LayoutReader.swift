@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import DumpSynth
 
 /// Walks a minidump from its header on, with the format's numbers spelled here once more, and notes each object's place.

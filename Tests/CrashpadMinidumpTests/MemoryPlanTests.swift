@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import DumpSynth
 @testable import CrashpadMinidump
 import CrashpadSnapshot
@@ -90,7 +91,7 @@ struct MemoryPlanTests {
     #expect(planned([region(10, 2, 1), region(13, 2, 2)]).count == 2)
   }
 
-  @Test("Of regions that overlap the later one's bytes count, and the earlier one's beginning")
+  @Test("The later one of overlapping regions counts, and so does the beginning of the earlier one")
   func overlap() {
     #expect(planned([region(10, 4, 1), region(12, 4, 2)]) == [ModelRegion(address: 10, bytes: [1, 1, 2, 2, 2, 2])])
   }
@@ -102,7 +103,7 @@ struct MemoryPlanTests {
     #expect(planned([region(10, 6, 1), region(10, 6, 2)]) == [region(10, 6, 1)])
   }
 
-  @Test("Of regions with the same address the longer one counts")
+  @Test("The longer one of regions with the same address counts")
   func sameAddress() {
     #expect(planned([region(10, 6, 1), region(10, 2, 2)]) == [region(10, 6, 1)])
     #expect(planned([region(10, 2, 1), region(10, 6, 2)]) == [region(10, 6, 2)])

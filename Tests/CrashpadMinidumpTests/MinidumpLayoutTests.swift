@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import CrashpadBytes
 import DumpInterpretation
 import DumpSynth
@@ -143,14 +144,14 @@ struct MinidumpLayoutTests {
     }
   }
 
-  @Test("What needs offsets of more than 32 bits is refused before anything is written")
+  @Test("A dump that needs offsets of more than 32 bits is refused before anything is written")
   func tooLarge() throws {
     // Many threads whose stacks are all the same megabyte of the input.
     let input = [UInt8](repeating: 0, count: 1 << 20)
     var snapshot = emptySnapshot(.arm64)
     var thread = ThreadSnapshot()
     thread.stack = ThreadSnapshot.Stack(
-      region: MemoryRegion(address: 0x1000, content: Content(inputOffset: 0, count: 1 << 20)))
+      region: MemoryRegion(address: 0x1000, content: SnapshotBytes(inputOffset: 0, count: 1 << 20)))
     snapshot.threads = Array(repeating: thread, count: 4090)
     #expect(try plan(snapshot, input) < 1 << 32)
     snapshot.threads = Array(repeating: thread, count: 4096)

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import DumpSynth
 import Foundation
 import CrashpadRedaction
@@ -28,7 +29,7 @@ struct FrameTests {
     }
   }
 
-  @Test("Of iOS and its simulator", arguments: SynthArchitecture.allCases)
+  @Test("Frames of iOS and its simulator", arguments: SynthArchitecture.allCases)
   func ios(_ architecture: SynthArchitecture) throws {
     for exception in [SynthException.badAccess, .abort, .nsException(frames: 12)] {
       var parameters = SynthParameters(architecture: architecture, seed: 9)
@@ -38,7 +39,7 @@ struct FrameTests {
     }
   }
 
-  @Test("Of Linux", arguments: SynthArchitecture.allCases)
+  @Test("Frames of Linux", arguments: SynthArchitecture.allCases)
   func linux(_ architecture: SynthArchitecture) throws {
     try check(SynthLinuxDump(architecture, threads: 3).bytes, "\(architecture)")
   }

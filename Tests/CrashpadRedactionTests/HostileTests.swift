@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import DumpSynth
 import Foundation
 import CrashpadRedaction
@@ -112,7 +113,7 @@ struct HostileTests {
     }
   }
 
-  @Test("What lists beyond the limit lead to is not in the output")
+  @Test("Memory that lists beyond the limit refer to is not in the output")
   func beyond() throws {
     var bytes = lists(400, byteCount: 80_000, .outside, member: 12)
     // The last list has an annotation, whose bytes nothing else leads to.
@@ -218,7 +219,7 @@ struct HostileTests {
     #expect(redacted.errorText == "a.dmp: error: is not an intermediate dump, a minidump or a crash report\n")
     let id = "4f2a91d0-3c55-4e8a-9d2b-7f1e60a4c0b1"
     let made = try Tool.shell(
-      "crashpadctl database create -d db && crashpadctl database new -d db a.dmp --id \(id)"
+      "crashpadctl database create -d db && crashpadctl database import -d db a.dmp --id \(id)"
         + " && crashpadctl database request-upload -d db \(id)", in: folder)
     #expect(made.status == 0, "\(made.errorText)")
     for option in ["--dry-run", ""] {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import CrashpadBytes
 import DumpSynth
 import CrashpadRedaction
@@ -15,7 +16,7 @@ struct MemoryTests {
 
   private static let defaced: UInt64 = 0x0def_aced_0def_aced
 
-  @Test("Of a stack, zero, return addresses and frame pointers stay", arguments: SynthArchitecture.allCases)
+  @Test("A stack keeps zero, return addresses and frame pointers", arguments: SynthArchitecture.allCases)
   func words(_ architecture: SynthArchitecture) throws {
     var dump = SynthLinuxDump(architecture)
     let address = dump.threads[0].stackAddress
@@ -124,7 +125,7 @@ struct MemoryTests {
     }
   }
 
-  @Test("Where there is no stack, the memory at the frame pointer stays as a stack, and no other")
+  @Test("Memory at the frame pointer is kept as the stack where no stack was captured")
   func overflow() throws {
     var parameters = SynthParameters(architecture: .arm64, seed: 5)
     parameters.threadCount = 1

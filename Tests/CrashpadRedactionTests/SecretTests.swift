@@ -1,10 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
 import DumpSynth
 import Foundation
 import CrashpadRedaction
 import CrashpadSnapshot
 import Testing
 
-@Suite("What is not to get out")
+@Suite("Secrets")
 struct SecretTests {
   @Test("Dumps lose it wherever it stands", arguments: SynthArchitecture.allCases)
   func dump(_ architecture: SynthArchitecture) throws {
@@ -61,7 +62,7 @@ struct SecretTests {
     }
   }
 
-  @Test("What is asked for stays")
+  @Test("Parts that the policy keeps stay")
   func kept() throws {
     var policy = RedactionPolicy()
     policy.memory = .all
@@ -78,7 +79,7 @@ struct SecretTests {
     #expect(try Redacted(file, policy).report.removals.map(\.kind) == [.value])
   }
 
-  @Test("What is neither a dump nor a minidump is refused")
+  @Test("A file that is neither a dump nor a minidump is refused")
   func refused() {
     for bytes in [[], [UInt8](repeating: 0x7f, count: 100), Array("MDMP".utf8)] {
       #expect(throws: Redaction.NotADump.self) { try Redacted(bytes) }

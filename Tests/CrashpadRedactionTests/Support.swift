@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import CrashpadBytes
 import DumpInterpretation
 import DumpSynth
@@ -49,7 +50,7 @@ struct Redacted {
   var annotations: [String] {
     guard let snapshot else { return [] }
     return withBytes(bytes) { bytes in
-      func text(_ content: Content) -> String { snapshot.text(content, in: bytes) }
+      func text(_ content: SnapshotBytes) -> String { snapshot.text(content, in: bytes) }
       let simple = (snapshot.annotations + snapshot.modules.flatMap(\.simpleAnnotations))
         .map { "\(text($0.name))=\(text($0.value))" }
       let objects = snapshot.modules.flatMap(\.annotationObjects).map { "\(text($0.name))=\(text($0.value))" }

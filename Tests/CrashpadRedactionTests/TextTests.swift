@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import DumpSynth
 import CrashpadRedaction
 import Testing
@@ -163,7 +164,7 @@ struct TextTests {
   }
 
   @Test(
-    "Of the names of mappings those of the kernel stay; programs may give others",
+    "The kernel's names of mappings stay; programs may give others",
     arguments: [
       ("[heap]", "[heap]"), ("[stack]", "[stack]"), ("[stack:4711]", "[stack:4711]"), ("[vdso]", "[vdso]"),
       ("[vvar]", "[vvar]"), ("[vvar_vclock]", "[vvar_vclock]"), ("[vsyscall]", "[vsyscall]"),
@@ -227,7 +228,7 @@ struct TextTests {
     #expect(try annotations(policy(keep: ["bytes", "message"])) == ["bytes=\u{1}\u{2}\u{3}", "m"])
   }
 
-  @Test("Those that match go, in capitals too, and whatever else is said")
+  @Test("Annotations that match are removed, in capitals too, and whatever else is set")
   func removed() throws {
     #expect(try annotations(policy(remove: ["TOKEN", "message", "b*"])) == ["product=p", "state=s", "version=v"])
     #expect(try annotations(policy(keep: ["*"], remove: ["*"])) == [])

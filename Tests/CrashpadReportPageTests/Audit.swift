@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// What makes a page hard to use, found by a script in it: the checks that matter of those that accessibility tools have.
 enum Audit {
   /// A list of sentences; empty of a good page. Contrast is that of WCAG 2, level AA.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import DumpSynth
 import Foundation
 import CrashpadJSON
@@ -198,7 +199,7 @@ struct GroupTests {
 
   @Test func `Three crashes soon after a start within an hour are a loop`() {
     func looping(_ times: [Int64], quick: Bool = true) -> Int {
-      var cell = GroupCell()
+      var cell = GroupCounts()
       for time in times.shuffled() {
         var facts = CrashFacts(id: "\(time)", input: "x")
         (facts.time, facts.client, facts.isQuick) = (time, "a", quick)

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import CrashpadBytes
 import DumpSynth
 import CrashpadFiles
@@ -76,7 +77,7 @@ struct BreakpadWriterTests {
     #expect(!lines.contains { $0.hasPrefix("FUNC") })
   }
 
-  @Test("What was not linked, and what is none, is refused")
+  @Test("An object file and a file that is not ELF are refused")
   func refused() throws {
     let folder = try TemporaryFolder()
     var elf = SynthElf()

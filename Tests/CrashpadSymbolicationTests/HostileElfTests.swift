@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import CrashpadBytes
 import DumpSynth
 import CrashpadFiles
@@ -107,7 +108,7 @@ struct HostileElfTests {
   }
 
   @Test(
-    "Of a million rows those are kept that have an address of code for themselves",
+    "The rows that have a code address of their own are kept of a million",
     arguments: [
       // At one address; two bytes on each time, from code to far behind it; each a sequence of its own.
       ([0, 9, 2] + words(0x1000) + Array(repeating: 0x13, count: 1_000_000) + [2, 1, 0, 1, 1], 2...2),
@@ -156,7 +157,7 @@ struct HostileElfTests {
     #expect(try findings(.max) == ["too large"])
   }
 
-  @Test("How large an xz file becomes is known from its chunks")
+  @Test("The uncompressed size of an xz file is known from its chunks")
   func xz() {
     let header: [UInt8] = [0xfd, 0x37, 0x7a, 0x58, 0x5a, 0, 0, 1, 0, 0, 0, 0]
     let block: [UInt8] = [2, 0, 0x21, 1, 0x16, 0, 0, 0, 0, 0, 0, 0]
@@ -183,7 +184,7 @@ struct HostileElfTests {
     #expect(file.findings.map(\.rule.code) == ["split-dwarf-missing"])
   }
 
-  @Test("What descriptions of frames share has an end", arguments: [4000, 5000])
+  @Test("Shared descriptions of frames are read up to a limit", arguments: [4000, 5000])
   func longCommon(instructions: Int) {
     var common: [UInt8] = [0, 0, 0, 0, 1, 0, 1, 0x78, 16]
     common += Array(repeating: 0, count: instructions)
@@ -229,7 +230,7 @@ struct HostileElfTests {
     #expect(try rules([0x60, 0x3f]) != nil)
   }
 
-  @Test("What can't be read of descriptions of frames and of small symbol tables is told")
+  @Test("Unreadable descriptions of frames and small symbol tables are reported")
   func refused() throws {
     let folder = try TemporaryFolder()
     let sections: [(String, UInt64, [UInt8])] = [

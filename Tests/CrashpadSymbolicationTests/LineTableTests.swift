@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import CrashpadBytes
 import DumpSynth
 import CrashpadFiles
@@ -129,7 +130,7 @@ struct LineTableTests {
     #expect(sections.findings.list.map(\.rule.code) == ["bad-line-table"])
   }
 
-  @Test("Where addresses go back another sequence begins; dropped functions have none")
+  @Test("An address that decreases begins another sequence; dropped functions have none")
   func sequences() throws {
     var program: [UInt8] = []
     for start: [UInt8] in [[0, 0], [0, 0x20], [0, 0x18]] {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import CrashpadBytes
 import DumpSynth
 import CrashpadFiles
@@ -110,7 +111,7 @@ struct MachOFileTests {
     #expect(findings.map(\.rule.code) == ["bad-slice"])
   }
 
-  @Test("What is not read is refused by name")
+  @Test("A file of an unsupported kind is refused by name")
   func refusals() {
     func refusal(_ bytes: [UInt8]) -> MachOFile.Refusal? {
       do {

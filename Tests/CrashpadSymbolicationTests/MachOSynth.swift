@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import DumpSynth
 
 /// Makes Mach-O files from what `mach-o/loader.h` says, without the product's constants.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import Foundation
 import Testing
 import ToolRunner
@@ -74,7 +75,7 @@ struct DiskTests {
   }
 
   @Test(
-    "Who may only read a database changes nothing, and can be told what would be done",
+    "A user who may only read a database changes nothing, and a dry run prints what would be done",
     .enabled(if: !Machine.isRoot || Machine.hasSetpriv, "no setpriv"))
   func onlyReading() throws {
     let folder = try TemporaryFolder()
@@ -111,7 +112,8 @@ struct DiskTests {
   }
 
   @Test(
-    "What is made is nobody else's to read, whatever the umask", arguments: ["0", "022", "027", "077"])
+    "Files that the tool makes are readable by their owner alone, whatever the umask",
+    arguments: ["0", "022", "027", "077"])
   func modes(_ umask: String) throws {
     let folder = try TemporaryFolder()
     var plan = DatabasePlan.mixed

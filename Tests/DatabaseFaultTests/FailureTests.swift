@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import Foundation
 import Testing
 import ToolRunner
@@ -70,7 +71,7 @@ struct FailureTests {
     arguments: [ENOSPC, EMFILE])
   func attachments(_ error: Int32) throws {
     let command =
-      "database new --database db --id \(DatabasePlan.id(70)) --created \(DatabasePlan.now) "
+      "database import --database db --id \(DatabasePlan.id(70)) --created \(DatabasePlan.now) "
       + "db/pending-serialized-ios-dump/locked.locked --attachment log=db/settings.dat"
     let stage = try Stage(Scenario("new", .reports, command))
     let calls = stage.calls.filter { ["open", "mkdirat"].contains($0.name) && !$0.path.hasPrefix("pending") }

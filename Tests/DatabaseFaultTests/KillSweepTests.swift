@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import DumpSynth
 import Testing
 import ToolRunner
@@ -17,7 +18,7 @@ struct KillSweepTests {
     Scenario("create", .nothing, "database create --database db --client-id \(DatabasePlan.id(77))"),
     Scenario(
       "new", .reports,
-      "database new --database db --id \(DatabasePlan.id(70)) --created \(DatabasePlan.now) "
+      "database import --database db --id \(DatabasePlan.id(70)) --created \(DatabasePlan.now) "
         + "db/pending-serialized-ios-dump/locked.locked --attachment a=db/settings.dat --attachment b=db/settings.dat"),
     Scenario("delete", .reports, "database delete --database db \(DatabasePlan.id(50)) \(DatabasePlan.id(61))"),
     Scenario("delete all", .reports, "database delete --database db --all", status: 75),

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import Testing
 import ToolRunner
 
@@ -51,7 +52,7 @@ struct OrderTests {
   }
 
   @Test(
-    "What was deleted stays deleted when the power fails right after the command",
+    "A deleted report stays deleted when the power fails right after the command",
     arguments: [
       "database delete --database db \(DatabasePlan.id(51)) \(DatabasePlan.id(61))",
       "prune --database db --pending --max-reports 3 --now \(DatabasePlan.now)",

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import Foundation
 
 /// What is in a directory: every name below it with its kind, its permissions and its bytes. Neither times nor inodes.

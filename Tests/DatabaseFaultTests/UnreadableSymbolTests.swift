@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import DumpSynth
 import Foundation
 import Testing
@@ -63,7 +64,7 @@ struct UnreadableSymbolTests {
   }
 
   @Test(
-    "What another user may not read, a FIFO and a loop of links are one finding each, and nothing waits",
+    "A file without permission to read, a FIFO and a loop of links are one finding each, and nothing waits",
     .enabled(if: Machine.isRoot && Machine.hasSetpriv, "needs the rights of root"),
     arguments: Soak.every(2, of: Self.commands))
   func denied(_ command: String) throws {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import DumpSynth
 import Foundation
 import Testing
@@ -36,7 +37,7 @@ struct UnreadableTests {
   }
 
   @Test(
-    "Of several inputs, one that becomes shorter is a failure of its own",
+    "An input that becomes shorter fails alone among several inputs",
     arguments: [
       "validate", "convert --keep-going -o out", "convert --keep-going --to json -o out", "symbolize", "inspect",
       "redact --keep-going -o out",

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import ToolRunner
 
 /// The commands that have to be documented.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// As much of man(7) as these tests need: sections, tagged paragraphs, example blocks.
 struct ManPage {
   struct Paragraph {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import DumpSynth
 import Foundation
 import Synchronization
@@ -103,11 +104,20 @@ struct Help {
     }
   }
 
+  /// The column at which descriptions begin.
+  private static let column = 26
+
   private static func add(_ line: String, to entries: inout [Entry]) {
     let text = line.trimmingCharacters(in: .whitespaces)
     if text.isEmpty { return }
     if line.hasPrefix("   ") {
       if !entries.isEmpty { entries[entries.count - 1].text += text }
+      return
+    }
+    // A label that fills its column has one blank behind it.
+    let (head, tail) = (line.prefix(Self.column), line.dropFirst(Self.column))
+    if head.last == " ", let next = tail.first, !" <-".contains(next) {
+      entries.append(Entry(label: head.trimmingCharacters(in: .whitespaces), text: String(tail)))
       return
     }
     let parts = text.components(separatedBy: "  ").filter { !$0.isEmpty }
@@ -181,7 +191,7 @@ struct SampleFiles {
       set -e
       crashpadctl convert crash.idump
       crashpadctl database create -d DB
-      crashpadctl database new -d DB crash.dmp --id 4f2a91d0-3c55-4e8a-9d2b-7f1e60a4c0b1
+      crashpadctl database import -d DB crash.dmp --id 4f2a91d0-3c55-4e8a-9d2b-7f1e60a4c0b1
       crashpadctl convert --to json crash.idump -o edited.json
       crashpadctl convert artifacts/first.idump -o artifacts/first.dmp
       """, in: folder)

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import CrashpadBytes
 import DumpInterpretation
 import DumpSynth
@@ -41,7 +42,7 @@ struct ArchitectureTests {
     #expect(result.codes == ["no-registers"])
   }
 
-  @Test("Of mixed states the larger number counts, with a finding")
+  @Test("The larger number of mixed states counts, with a finding")
   func mixed() {
     let result = Interpreted(dump([.x86_64, .arm64, .x86_64]))
     #expect(result.snapshot?.system.architecture == .x86_64)
@@ -125,7 +126,7 @@ struct ArchitectureTests {
     #expect(Interpreted(dump([nil], root: root)).snapshot == nil)
   }
 
-  @Test("What the caller says overrides what the dump says", arguments: [CPUArchitecture.arm64, .x86_64])
+  @Test("The caller's architecture overrides that of the dump", arguments: [CPUArchitecture.arm64, .x86_64])
   func override(_ architecture: CPUArchitecture) {
     let result = Interpreted(dump([.arm64, .arm64]), architecture: architecture)
     #expect(result.snapshot?.system.architecture == architecture)

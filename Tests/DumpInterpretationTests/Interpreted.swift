@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import CrashpadBytes
 import DumpInterpretation
 import DumpSynth
@@ -32,12 +33,12 @@ struct Interpreted {
 
   var codes: [String] { findings.map(\.rule.code) }
 
-  func bytes(of content: Content?) -> [UInt8]? {
+  func bytes(of content: SnapshotBytes?) -> [UInt8]? {
     guard let content, let snapshot else { return nil }
     return withBytes(bytes) { snapshot.bytes(of: content, in: $0) }
   }
 
-  func text(_ content: Content?) -> String? { bytes(of: content).map { String(decoding: $0, as: UTF8.self) } }
+  func text(_ content: SnapshotBytes?) -> String? { bytes(of: content).map { String(decoding: $0, as: UTF8.self) } }
 
   /// "name=value" of each annotation.
   func texts(_ annotations: [Annotation]?) -> [String]? {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import CrashpadBytes
 import DumpInterpretation
 import DumpSynth
@@ -121,7 +122,7 @@ struct LinuxProcessTests {
     #expect(threads[3].context == nil && threads[3].stack == nil)
   }
 
-  @Test("A number of a way to capture that nobody knows is none; without states the thread has a warning")
+  @Test("An unknown number of a capture method is ignored; a thread without states has a warning")
   func unknownCapture() throws {
     var dump = SynthLinuxDump(threads: 2)
     dump.threads[1].capture = 77
@@ -130,7 +131,7 @@ struct LinuxProcessTests {
     #expect(Interpreted(bytes).codes == ["no-registers"])
   }
 
-  @Test("Where no thread has registers, the machine tells the architecture", arguments: SynthArchitecture.allCases)
+  @Test("The machine decides the architecture if no thread has registers", arguments: SynthArchitecture.allCases)
   func architecture(_ architecture: SynthArchitecture) throws {
     var dump = SynthLinuxDump(architecture, threads: 3)
     for index in dump.threads.indices { dump.threads[index].capture = 5 }
@@ -163,7 +164,7 @@ struct LinuxProcessTests {
     #expect(modules[0].messages.map { result.text($0) } == ["terminate: std::runtime_error: no such file"])
   }
 
-  @Test("Where only kUUID is there, it is the identity")
+  @Test("The kUUID is the identity of a module without a build id")
   func uuid() throws {
     let bytes = try #require(SynthLinuxDump().bytes.removing(.buildID, 0))
     let result = Interpreted(bytes)
@@ -187,7 +188,7 @@ struct LinuxProcessTests {
 
   // MARK: Capture
 
-  @Test("What could not be captured is a note for each line, and an annotation")
+  @Test("A value that could not be captured is a note for each line, and an annotation")
   func notes() throws {
     var dump = SynthLinuxDump()
     dump.captureNotes = ["thread 4243: it blocks every signal", "", "/proc/self/maps: cut after 64 KiB"]

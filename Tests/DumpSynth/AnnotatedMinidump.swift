@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// A minidump with annotations of any bytes, and next to nothing else: a system, modules, and what Crashpad adds.
 public struct AnnotatedMinidump: Sendable {
   public typealias Pair = (name: [UInt8], value: [UInt8])

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Damaged copies of bytes. What depends on chance takes its generator, so a seed that is printed is enough to see a
 /// failure again.
 public enum Damage {

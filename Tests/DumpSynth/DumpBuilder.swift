@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Writes the framing of an intermediate dump, right or wrong.
 ///
 /// Containers taken as closures are always closed; the single commands, lengths that lie and raw bytes are there for

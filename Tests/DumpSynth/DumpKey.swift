@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The key numbers of the intermediate dump, spelled here a second time.
 ///
 /// They are Crashpad's `IntermediateDumpKey` (`util/ios/ios_intermediate_dump_format.h`, revision 48b459d7) and never

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Writes the truth of a `SynthDump` in the handler's order.
 struct DumpParts {
   let parameters: SynthParameters

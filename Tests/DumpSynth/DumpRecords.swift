@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// One command of a dump, where it stands and what belongs to it.
 public struct DumpRecord: Equatable, Sendable {
   public let command: DumpCommand

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Digits without Foundation.
 public enum Hex {
   public static func digits(_ bytes: some Sequence<UInt8>) -> String {

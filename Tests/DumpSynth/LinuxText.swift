@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// What Breakpad copies from `/proc` and `/etc`: text as it stands there, and the auxiliary vector.
 struct LinuxText {
   private let parameters: SynthMinidumpParameters

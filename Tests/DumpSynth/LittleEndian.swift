@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Little-endian writing and reading by shifts: nothing unsafe, and no help from the product under test.
 extension [UInt8] {
   public mutating func append(little value: UInt16) {

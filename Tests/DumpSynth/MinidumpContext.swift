@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The register structures of minidumps, laid out by hand.
 enum MinidumpContext {
   static func bytes(_ thread: MinidumpThreadTruth, _ processor: MinidumpProcessor) -> [UInt8] {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The processors whose contexts minidumps hold here.
 public enum MinidumpProcessor: String, CaseIterable, Sendable {
   case arm64

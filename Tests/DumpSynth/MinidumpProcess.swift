@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// A thread of a synthetic minidump: the truth that a test compares with.
 public struct MinidumpThreadTruth: Sendable {
   public let id: UInt32

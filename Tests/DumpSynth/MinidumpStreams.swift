@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Writes the streams that all systems share; the fixed part first, then what it points to.
 struct MinidumpStreams {
   let parameters: SynthMinidumpParameters

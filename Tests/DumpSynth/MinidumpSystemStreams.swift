@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Streams about the machine, the process and Windows' lists.
 extension MinidumpStreams {
   /// 56 bytes: processor, version, platform, service pack or build, processor features.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// A number in a minidump that a reader must not believe: where it stands and what it says.
 public struct MinidumpField: Equatable, Sendable {
   public enum Kind: Equatable, Sendable {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Changes to the structure of a dump: each leaves most of it readable, which is where readers go wrong.
 public enum Mutation: CaseIterable, Sendable {
   /// The same record once more, right behind itself: the last one wins.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Compressed files and archives that need no compressor: their bytes are stored.
 public enum Packing {
   /// RFC 1952, with blocks of RFC 1951 that are not compressed.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// A small seeded generator, so that every dump and every damage can be made again from one printed number.
 ///
 /// SplitMix64 (Steele, Lea, Flood 2014): one addition and one mixing step for each output, every seed is good.

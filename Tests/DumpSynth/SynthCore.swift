@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// A core file of Linux, built from the ABI's numbers and none of the product's constants.
 public struct SynthCore: Sendable {
   public enum Machine: String, Sendable, CaseIterable {

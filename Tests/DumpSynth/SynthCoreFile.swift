@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The bytes of a core, and where in them its fields stand.
 public struct SynthCoreFile: Sendable {
   public var bytes: [UInt8]

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// A whole intermediate dump as Crashpad's iOS handler writes it, and the truth about what is in it.
 ///
 /// Order and sizes follow `client/ios_handler/in_process_intermediate_dump_handler.cc` (revision 48b459d7): version,

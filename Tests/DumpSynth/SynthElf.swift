@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// A small executable, ELF for x86_64, with symbols, DWARF 4 and descriptions of frames: no code in it ever runs.
 ///
 ///     0x1000  main     app.c:10 … , into which helper is inlined at 0x1010 (app.c:12)

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// An intermediate dump of a Linux process, as a handler within it writes it, and the truth about what is in it. Built from
 /// numbers, with none of the product's constants.
 ///

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The memory of a process that never ran: a byte is a function of its address.
 ///
 /// Two regions that overlap therefore agree, as they do in a real process, and a test can compute what any region of a

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// A minidump as Windows, Breakpad or Crashpad for another system would write it, made byte for byte.
 ///
 /// It does not look like what Crashpad's iOS converter writes on purpose: a reader has to take any legal layout.

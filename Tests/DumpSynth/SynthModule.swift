@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// A module as the dump describes it: the truth that a test compares with.
 public struct SynthModule: Sendable {
   public var path: String

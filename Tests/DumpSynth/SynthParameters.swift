@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The processors that iOS and its simulator run on.
 public enum SynthArchitecture: String, CaseIterable, Sendable {
   case arm64

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The general registers of one thread, in the order of Darwin's 64-bit thread state.
 ///
 /// arm64: x0–x28, fp, lr, sp, pc, cpsr (34 values, 272 bytes). x86_64: rax rbx rcx rdx rdi rsi rbp rsp r8–r15 rip

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// An `.ips` of an invented app, written without the product's constants.
 public struct SynthReport: Sendable {
   public struct Frame: Sendable {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// A thread as the dump describes it: the truth that a test compares with.
 public struct SynthThread: Sendable {
   public let id: UInt64

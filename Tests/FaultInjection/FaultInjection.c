@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // See FaultInjection.h. Everything is asked of the kernel directly, so that no call here comes back to this file.
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A library for LD_PRELOAD that makes the calls fail by which a program changes the disk, and ends or stops the
 // program between two of them. It exports nothing but these calls; the environment says what it does:
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import DumpSynth
 import Foundation
 import Testing
@@ -100,7 +101,7 @@ struct HostileFrameTests {
   @Test func `A limit of 0 bytes passes over each dump`() throws {
     let folder = try TemporaryFolder()
     let result = try WorkerClient.run(
-      "--pipe-limit 0", in: folder, WorkerClient.request("x", "raw", Data([1])) + Self.good)
+      "--max-input-size 0", in: folder, WorkerClient.request("x", "raw", Data([1])) + Self.good)
     #expect(result.status == 0 && result.answers.map(\.status) == ["failed", "done"])
   }
 
@@ -121,7 +122,7 @@ struct HostileFrameTests {
     ] {
       // 200 MB of address space are less than what the lengths say.
       let result = try WorkerClient.run(
-        "--pipe-limit 4GiB", setting: "ulimit -d 200000;", in: folder, Self.good + bytes)
+        "--max-input-size 4GiB", setting: "ulimit -d 200000;", in: folder, Self.good + bytes)
       #expect(result.status == 65)
       #expect(result.answers.map(\.status) == ["done", "refused"])
     }
@@ -131,10 +132,10 @@ struct HostileFrameTests {
     let folder = try TemporaryFolder()
     let dump = Data(repeating: 0x41, count: 5000)
     let result = try WorkerClient.run(
-      "--pipe-limit 4KiB", in: folder, WorkerClient.request("large", "raw", dump) + Self.good)
+      "--max-input-size 4KiB", in: folder, WorkerClient.request("large", "raw", dump) + Self.good)
     #expect(result.status == 0)
     #expect(result.answers.map(\.status) == ["failed", "done"])
-    #expect(result.answers[0].json["error"].string?.contains("--pipe-limit") == true)
+    #expect(result.answers[0].json["error"].string?.contains("--max-input-size") == true)
   }
 
   @Test func `Standard input that ends within a request gives an answer for it`() throws {

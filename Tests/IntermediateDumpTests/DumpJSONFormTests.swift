@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import DumpSynth
 import IntermediateDump
 import CrashpadJSON
@@ -51,7 +52,7 @@ struct DumpJSONFormTests {
     #expect(text == expected.joined(separator: ","))
   }
 
-  @Test("What does not fit its shape is in hexadecimal digits")
+  @Test("A value that does not fit its shape is in hexadecimal digits")
   func hexadecimal() throws {
     let text = try records {
       $0.property(.pid, [1, 2, 0xfe])

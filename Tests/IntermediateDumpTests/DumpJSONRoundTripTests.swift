@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import CrashpadBytes
 import DumpSynth
 import IntermediateDump
@@ -148,7 +149,7 @@ struct DumpJSONRoundTripTests {
     #expect(whole > 100)
   }
 
-  @Test("Of an incomplete dump the JSON names the cause and gives a whole dump of what was read")
+  @Test("The JSON of an incomplete dump names the cause and gives a whole dump of what was read")
   func incomplete() throws {
     let original = SynthDump(.tiny(seed: 6)).bytes
     for prefix in Damage.prefixesAtBoundaries(of: original) where !prefix.isEmpty && prefix.count < original.count {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import CrashpadBytes
 import DumpSynth
 import IntermediateDump
@@ -12,7 +13,7 @@ struct DumpWriterTests {
     func write(_ bytes: RawSpan) throws { throw Stop() }
   }
 
-  @Test("What it writes is what the synthesiser writes")
+  @Test("The writer's output equals the synthesizer's")
   func sameBytes() throws {
     var expected = DumpBuilder()
     expected.root {
@@ -69,7 +70,7 @@ struct DumpWriterTests {
     #expect(output.bytes == expected.bytes)
   }
 
-  @Test("What the body throws comes through")
+  @Test("An error of the body is passed on")
   func bodyThrows() {
     #expect(throws: Stop.self) {
       try DumpWriter.write(to: MemoryOutput()) { root in
@@ -78,7 +79,7 @@ struct DumpWriterTests {
     }
   }
 
-  @Test("What the output throws comes through")
+  @Test("An error of the output is passed on")
   func outputThrows() {
     #expect(throws: Stop.self) {
       try DumpWriter.write(to: FailingOutput()) { $0.property(.version, uint8: 1) }
@@ -102,7 +103,7 @@ struct DumpWriterTests {
     #expect(try written(dump) == dump)
   }
 
-  @Test("What was read of any prefix is written as a complete dump with the same records")
+  @Test("The records of any prefix are written as a complete dump")
   func prefixes() throws {
     let dump = SynthDump(.tiny(architecture: .x86_64)).bytes
     for prefix in Damage.prefixesAtBoundaries(of: dump) where !prefix.isEmpty {
@@ -112,7 +113,7 @@ struct DumpWriterTests {
     }
   }
 
-  @Test("What was read of a damaged dump is written as a complete dump with the same records")
+  @Test("The records of a damaged dump are written as a complete dump")
   func mutations() throws {
     let seed: UInt64 = 0x3417e
     var random = SplitMix64(seed: seed)
@@ -130,7 +131,7 @@ struct DumpWriterTests {
     }
   }
 
-  @Test("What was read of a dump that is too deep is written as a complete dump")
+  @Test("The records of a dump that is too deep are written as a complete dump")
   func tooDeep() throws {
     var builder = DumpBuilder()
     builder.root { root in

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// A second reader of the framing, written from the format's description and nothing else: it lists every record, has no
 /// index, and spells the numbers itself. What it keeps of a dump is what Crashpad's reader keeps.
 struct NaiveReader {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import DumpSynth
 import Foundation
 import Testing
@@ -67,8 +68,10 @@ struct SharedDatabaseTests {
     try database.tool("create")
     try database.write("the report", to: "crash.dmp")
     try database.write("the log", to: "app.log")
-    let id = try database.tool("new", "crash.dmp", "--attachment", "log.txt=app.log", "--attachment", "copy=crash.dmp")
-      .text.trimmingCharacters(in: .whitespacesAndNewlines)
+    let id = try database.tool(
+      "import", "crash.dmp", "--attachment", "log.txt=app.log", "--attachment", "copy=crash.dmp"
+    )
+    .text.trimmingCharacters(in: .whitespacesAndNewlines)
     let fresh = try #require(try database.agree("new")[id])
     #expect(fresh.attachments == ["copy", "log.txt"])
     #expect(fresh.totalSize == 27)
@@ -99,7 +102,7 @@ struct SharedDatabaseTests {
     let made = try database.crashpad("new", "crash.dmp", "--attach", "log.txt=app.log").values
     let id = try #require(made["uuid"])
     let report = try #require(try database.agree("new")[id])
-    try database.tool("new", "crash.dmp", "--id", Self.id, "--created", "\(report.created)")
+    try database.tool("import", "crash.dmp", "--id", Self.id, "--created", "\(report.created)")
     let metadata = try database.bytes(of: "db/pending/\(id).meta")
     // Behind the attributes are 7 bytes of padding, which Crashpad leaves as they come.
     #expect(try database.bytes(of: "db/pending/\(Self.id).meta").prefix(25) == metadata.prefix(25))
@@ -119,7 +122,7 @@ struct SharedDatabaseTests {
     let database = SharedDatabase()
     try database.tool("create")
     try database.write("the report", to: "crash.dmp")
-    for id in [Self.id, Self.clientID] { try database.tool("new", "crash.dmp", "--id", id) }
+    for id in [Self.id, Self.clientID] { try database.tool("import", "crash.dmp", "--id", id) }
     let holder = Process()
     holder.executableURL = URL(fileURLWithPath: try #require(Peers.reportTool))
     holder.currentDirectoryURL = try #require(database.folder).work
@@ -269,7 +272,7 @@ struct SharedDatabaseTests {
     if side == .crashpad {
       id = try #require(try database.crashpad(["new", "new.dmp"] + options).values["uuid"])
     } else {
-      let text = try database.tool(["new", "new.dmp"] + options).text
+      let text = try database.tool(["import", "new.dmp"] + options).text
       id = text.trimmingCharacters(in: .whitespacesAndNewlines)
     }
     report.state = "pending"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import CrashpadCore
 import CrashpadFiles
 import CrashpadSnapshot
@@ -41,7 +42,7 @@ struct DumpInputTests {
     #expect(try description("d/part") == "Not a directory")
   }
 
-  @Test("What has no conversion says so")
+  @Test("A format without a conversion is reported as such")
   func conversion() throws {
     try folder.write(Array("MDMP".utf8) + [UInt8](repeating: 0, count: 28), to: "a.dmp")
     let input = try DumpInput(path("a.dmp"))

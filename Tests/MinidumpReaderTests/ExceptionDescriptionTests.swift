@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import DumpSynth
 import CrashpadMeaning
 import CrashpadSnapshot
@@ -166,7 +167,7 @@ struct ExceptionDescriptionTests {
     }
   }
 
-  @Test("What is common is explained")
+  @Test("Common exceptions are explained")
   func explanations() throws {
     let explained: [(Described, String)] = [
       (.mach(1, 1, "", .arm64), "an access to memory that is not mapped"),

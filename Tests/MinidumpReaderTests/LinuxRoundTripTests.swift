@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import CrashpadBytes
 import CrashpadCore
 import DumpSynth
@@ -115,7 +116,7 @@ struct LinuxRoundTripTests {
     #expect(try findings(RoundTrip(dump.bytes).reading.bytes) == [])
   }
 
-  @Test("What is missing because it could not be captured is no more than a note")
+  @Test("A value that is missing because it could not be captured is no more than a note")
   func notes() throws {
     var dump = SynthLinuxDump(threads: 4)
     dump.threads[2].capture = 4

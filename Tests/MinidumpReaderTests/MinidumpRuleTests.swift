@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import CrashpadBytes
 import DumpSynth
 import CrashpadMinidump
@@ -97,7 +98,7 @@ struct MinidumpRuleTests {
     #expect(reading.list.count(of: .error) == 40)
   }
 
-  @Test("Of two streams of a type the first counts")
+  @Test("The first of two streams of one type counts")
   func duplicates() throws {
     let dump = Example.small(.x86_64, .linux) { $0.damage = [.duplicates] }
     let reading = Reading(dump.bytes)

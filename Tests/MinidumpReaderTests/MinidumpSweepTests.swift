@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import CrashpadBytes
 import CrashpadCore
 import DumpSynth
@@ -37,7 +38,7 @@ enum Sweep {
   @discardableResult
   static func touch(_ reading: Reading) -> Int {
     guard let snapshot = reading.snapshot else { return 0 }
-    var contents: [Content?] = [snapshot.system.osBuild, snapshot.system.machine, snapshot.system.cpuVendor]
+    var contents: [SnapshotBytes?] = [snapshot.system.osBuild, snapshot.system.machine, snapshot.system.cpuVendor]
     contents += [snapshot.system.timeZone.standardName, snapshot.system.timeZone.daylightName]
     for thread in snapshot.threads {
       contents += [thread.name, thread.stack?.region.content]
@@ -62,7 +63,7 @@ enum Sweep {
     }
   }
 
-  private static func vectors(_ context: CPUContext?) -> [Content?] {
+  private static func vectors(_ context: CPUContext?) -> [SnapshotBytes?] {
     switch context {
     case .arm64(let context): [context.vectors]
     case .x86_64(let context): [context.fxsave]

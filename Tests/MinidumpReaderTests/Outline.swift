@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import CrashpadMinidump
 import CrashpadSnapshot
 
@@ -86,7 +87,7 @@ struct Outline: Equatable {
     for (index, annotation) in annotations.enumerated() { parts["\(path).annotations[\(index)]"] = annotation }
   }
 
-  private func text(_ content: Content?) -> String { reading.data(content).map { "\($0)" } ?? "none" }
+  private func text(_ content: SnapshotBytes?) -> String { reading.data(content).map { "\($0)" } ?? "none" }
   private func text(_ region: MemoryRegion) -> String { "\(region.address) \(text(region.content))" }
   private func text(_ annotation: Annotation) -> String { "\(text(annotation.name)) \(text(annotation.value))" }
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import DumpSynth
 import CrashpadMinidump
 import CrashpadSnapshot
@@ -118,7 +119,7 @@ struct ProcessTruthTests {
         #expect(linux == nil, "\(example)")
         continue
       }
-      let parts: [(MinidumpStream, Content?)] = [
+      let parts: [(MinidumpStream, SnapshotBytes?)] = [
         (.linuxCPUInfo, linux?.cpuInfo), (.linuxProcStatus, linux?.processStatus), (.linuxLSBRelease, linux?.release),
         (.linuxCommandLine, linux?.commandLine), (.linuxEnvironment, linux?.environment),
         (.linuxAuxiliaryVector, linux?.auxiliaryVector), (.linuxMaps, linux?.maps),

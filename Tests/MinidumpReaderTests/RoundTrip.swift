@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import CrashpadBytes
 import DumpInterpretation
 import DumpSynth
@@ -32,12 +33,12 @@ struct RoundTrip: Sendable {
   }
 
   /// The bytes of a content of the original.
-  func data(_ content: Content?) -> [UInt8]? {
+  func data(_ content: SnapshotBytes?) -> [UInt8]? {
     content.map { content in withBytes(bytes) { original.bytes(of: content, in: $0) } }
   }
 
   /// A text of the original; what was not recorded is written as an empty text.
-  func text(_ content: Content?) -> String { data(content).map { String(decoding: $0, as: UTF8.self) } ?? "" }
+  func text(_ content: SnapshotBytes?) -> String { data(content).map { String(decoding: $0, as: UTF8.self) } ?? "" }
 
   func texts(_ annotations: [Annotation]) -> [String] {
     annotations.map { "\(text($0.name))=\(text($0.value))" }

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import CrashpadBytes
 import DumpSynth
 import CrashpadMinidump
@@ -18,7 +19,7 @@ import Testing
 ///   intermediate dump is meant to have.
 @Suite("Round trip: dump, minidump, snapshot")
 struct RoundTripTests {
-  @Test("What we write has no findings", arguments: RoundTripCase.all)
+  @Test("The tool's own minidumps have no findings", arguments: RoundTripCase.all)
   func findings(_ example: RoundTripCase) throws {
     let trip = try #require(example.trip)
     #expect(trip.reading.codes == [])

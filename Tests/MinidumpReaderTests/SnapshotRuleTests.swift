@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import CrashpadBytes
 import CrashpadCore
 import DumpSynth
@@ -179,7 +180,7 @@ struct SnapshotRuleTests {
     #expect(Set(SnapshotRules.all).isSubset(of: Validation.rules))
   }
 
-  @Test("What touches a border does not cross it", arguments: SnapshotRuleCase.touching)
+  @Test("Ranges that touch a border do not cross it", arguments: SnapshotRuleCase.touching)
   func touching(_ bytes: [UInt8]) throws {
     #expect(try validate(bytes).map(\.rule.code) == [])
   }

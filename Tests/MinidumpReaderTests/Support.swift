@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import CrashpadBytes
 import DumpSynth
 import CrashpadMinidump
@@ -28,12 +29,12 @@ struct Reading: Sendable {
   var codes: [String] { findings.map(\.rule.code) }
   var errors: [Finding] { findings.filter { $0.severity == .error } }
 
-  func data(_ content: Content?) -> [UInt8]? {
+  func data(_ content: SnapshotBytes?) -> [UInt8]? {
     guard let content, let snapshot else { return nil }
     return withBytes(bytes) { snapshot.bytes(of: content, in: $0) }
   }
 
-  func text(_ content: Content?) -> String? { data(content).map { String(decoding: $0, as: UTF8.self) } }
+  func text(_ content: SnapshotBytes?) -> String? { data(content).map { String(decoding: $0, as: UTF8.self) } }
 
   /// "name=value" of each annotation.
   func texts(_ annotations: [Annotation]) -> [String] {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 @testable import crashpadctl
 
 /// Makes command lines of the options that a command has: of each row alone, and of several by chance.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
 import Foundation
 import Testing
@@ -106,11 +107,53 @@ struct OptionParserTests {
     #expect(RunCommand.spelledOut(["-q", "--", "ls", "-qj4"]) == ["-q", "--", "ls", "-qj4"])
   }
 
+  private static let formerNames = [
+    "--any-answer": "--accept-html", "--complete-skipped": "--finish-skipped", "--pipe-limit": "--max-input-size",
+    "--plain-url": "--no-url-parameters",
+  ]
+
+  /// Scripts of earlier versions go on working.
+  @Test func `Each option keeps its former names`() {
+    var found: [String: String] = [:]
+    for command in Self.commands {
+      for shape in command.type.shapes { for name in shape.formerNames { found[name] = shape.names.last } }
+    }
+    #expect(found == Self.formerNames)
+  }
+
+  @Test func `A former name of an option has the same result as its name`() throws {
+    for command in Self.commands { try Self.compareFormer(command.type, command.name) }
+    #expect(UploadCommand(["--any-answer", "--plain-url", "--complete-skipped"]) != nil)
+    #expect(InspectCommand(["a", "--pipe-limit=1KiB"]) != nil)
+    #expect(UploadCommand(["--any-answer=x"]) == nil)
+  }
+
+  private static func compareFormer<Parsed: Command>(_ type: Parsed.Type, _ name: String) throws {
+    for (shape, former) in type.shapes.flatMap({ shape in shape.formerNames.map { (shape, $0) } }) {
+      let current = try #require(shape.names.last)
+      #expect(!type.helpMessage(columns: 80).contains(former), "\(name) \(former)")
+      func lines(_ name: String) -> [[String]] {
+        [[name], [name, "a"], ["a", name, "1KiB"], ["a", name + "=1KiB"], ["a", name + "="]]
+      }
+      for (old, new) in zip(lines(former), lines(current)) {
+        #expect(type.init(old[...]).map(values) == type.init(new[...]).map(values), "\(name) \(old)")
+        #expect(type.spelledOut(old[...]) == type.spelledOut(new[...]), "\(name) \(old)")
+      }
+    }
+  }
+
+  @Test func `A former name of a command has the same result as its name`() {
+    #expect(CommandName.resolve(["database", "new", "x"]).path.map(\.name) == ["database", "import"])
+    #expect(CommandName.resolve(["database", "new", "x"]).rest == ["x"])
+    #expect(CommandName.resolve(["database", "import", "x"]).path.map(\.name) == ["database", "import"])
+    #expect(!DatabaseCommand.helpMessage(columns: 80).contains(" new "))
+  }
+
   /// Two rows of one name would hide each other, and a misspelled row could not be called at all.
   @Test(arguments: commands.map(\.name))
   func `Each option has a name of its own, well formed`(name: String) throws {
     let shapes = try #require(Self.commands.first { $0.name == name }?.type.shapes)
-    let names = shapes.flatMap(\.names)
+    let names = shapes.flatMap { $0.names + $0.formerNames }
     #expect(Set(names).count == names.count)
     for name in names { #expect(name.wholeMatch(of: #/-[A-Za-z0-9]|--[a-z0-9]+(-[a-z0-9]+)*/#) != nil, "\(name)") }
     for shape in shapes {

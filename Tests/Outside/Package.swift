@@ -1,4 +1,5 @@
 // swift-tools-version: 6.2
+// SPDX-License-Identifier: Apache-2.0
 import PackageDescription
 
 // A package of its own, as a user of the libraries has it: each program depends on one product, and imports its module and

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // See Poison.h.
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE

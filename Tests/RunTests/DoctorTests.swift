@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import Foundation
 import Testing
 import ToolRunner
@@ -80,7 +81,7 @@ struct DoctorTests {
     #expect(try folder.bytes(of: "file") == Array("a\n".utf8))
   }
 
-  @Test("What uploads need is told, and is no matter of captures", arguments: [true, false])
+  @Test("The requirements of uploads are reported, and do not affect captures", arguments: [true, false])
   func uploads(_ hasCertificates: Bool) throws {
     let folder = try TemporaryFolder()
     let document = try Self.doctor(

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import Foundation
 import Testing
 import ToolRunner
@@ -140,7 +141,7 @@ struct FilteredTests {
     #expect((document["trial"]["threads"].int ?? 0) >= 4, "\(document)")
   }
 
-  @Test("Where rt_sigaction is refused, an abort ends with 134, and run says that there is no dump")
+  @Test("An abort ends with 134 if rt_sigaction is refused, and run says that there is no dump")
   func refusedActions() throws {
     let folder = try TemporaryFolder()
     try Self.compile(Self.filter, "filter", in: folder)

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import Foundation
 import Testing
 import ToolRunner
@@ -111,7 +112,7 @@ struct RunTests {
     #expect(try Self.dumps(in: folder) == [])
   }
 
-  @Test("What can't be executed has env's statuses")
+  @Test("A program that can't be executed has env's exit statuses")
   func notExecutable() throws {
     let folder = try TemporaryFolder()
     try folder.write(Array("text\n".utf8), to: "text")

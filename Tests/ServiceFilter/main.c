@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // service-filter NUMBERS PROGRAM [ARGUMENT...]: becomes a program that is killed at every system call but those whose numbers
 // stand in the file NUMBERS. It does what systemd does for SystemCallFilter=.
 #define _GNU_SOURCE

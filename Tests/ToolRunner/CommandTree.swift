@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The commands that the tool has, as it says itself: a new one is tested without being named here.
 public enum CommandTree {
   /// Those that do something, by their words: `inspect`, `database list`. Neither groups, nor `help`, nor hidden ones.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import Foundation
 
 /// The handler's library, which `crashpadctl run` preloads, built once for all tests of a process.

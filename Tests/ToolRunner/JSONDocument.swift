@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 public import Foundation
 
 /// A parsed JSON document, read by Foundation: what is missing reads as null, so a test can ask for any depth.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import Foundation
 
 /// Libraries for `LD_PRELOAD` that make calls of the tool fail, each compiled once for all tests of a process. They are no

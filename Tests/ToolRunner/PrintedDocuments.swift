@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import Foundation
 
 /// Keeps the JSON documents that the tool prints in tests for scripts/validate-documents: in the folder that

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import Foundation
 
 /// `make soak` sets `CRASHPADCTL_SOAK`: tests whose cases take minutes together then take all of them instead of some.

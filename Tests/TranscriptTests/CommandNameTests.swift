@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import DumpSynth
 import Foundation
 import Testing
@@ -6,7 +7,7 @@ import ToolRunner
 @Suite("Names of commands")
 struct CommandNameTests {
   @Test(
-    "What is no command says what may have been meant",
+    "An unknown command is answered with similar ones",
     arguments: [
       ("insepct", "inspect"), ("inspct x.idump", "inspect"), ("databse list", "database"), ("stackwalk", "symbolize"),
       ("ls", "database list"), ("lookup app", "symbols lookup"), ("database lsit", "database list"),

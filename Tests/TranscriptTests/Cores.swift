@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import DumpSynth
 
 /// Cores of Linux, and damaged ones, whose names say the rule that must find the fault.

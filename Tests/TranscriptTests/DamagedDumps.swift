@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import DumpSynth
 
 /// Dumps with one fault each: the name says the rule that must find it.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The JSON form of a dump, right and wrong in each way that the reader has a sentence for.
 extension Samples {
   private static func document(_ records: String) -> [UInt8] {

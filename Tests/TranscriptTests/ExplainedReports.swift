@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import DumpSynth
 
 /// Reports whose explanations need more than the exception: watchdogs, locks, guards, messages.

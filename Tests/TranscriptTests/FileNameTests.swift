@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import DumpSynth
 import Foundation
 import Testing
@@ -14,7 +15,7 @@ struct FileNameTests {
     ("convert", #"convert "$N.d" -o "$N.out" && test -s "$N.out/$N.dmp""#),
     ("redact", #"redact "$N.idump" -o "$N.red" && test -s "$N.red""#),
     ("database create", #"database create -d "$N" && test -d "$N/pending""#),
-    ("database new", #"database new -d "$N" --id $ID "$N.dmp" --attachment log="$N.red""#),
+    ("database import", #"database import -d "$N" --id $ID "$N.dmp" --attachment log="$N.red""#),
     ("database info", #"database info -d "$N""#),
     ("database list", #"database list -d "$N""#),
     ("database show", #"database show -d "$N" $ID"#),

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import DumpSynth
 import Foundation
 import Testing
@@ -197,7 +198,7 @@ struct OutputFileTests {
       try Tool.shell("umask 027; crashpadctl convert -q crash.idump; stat -c %a crash.dmp", in: folder).text == "640\n")
   }
 
-  @Test("What is made of a dump that only its owner may read is the owner's too; a metrics file is for all to read")
+  @Test("The output for a dump that only its owner may read is the owner's, too; all may read a metrics file")
   func rightsOfInput() throws {
     let folder = try TemporaryFolder()
     try folder.write(Samples.crash, to: "crash.idump")

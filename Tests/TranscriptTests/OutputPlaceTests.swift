@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import DumpSynth
 import Foundation
 import Testing
@@ -63,7 +64,7 @@ struct OutputPlaceTests {
     #expect(try folder.bytes(of: "deep/real").starts(with: writer.start.utf8))
   }
 
-  @Test("What a dangling link leads to is made", arguments: writers)
+  @Test("The file that a dangling link names is created", arguments: writers)
   func dangling(_ writer: Writer) throws {
     let folder = try folder()
     #expect(try Tool.shell("mkdir deep && ln -s deep/new place.sym", in: folder).status == 0)

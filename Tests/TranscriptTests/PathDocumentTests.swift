@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import DumpSynth
 import Foundation
 import Testing
@@ -27,7 +28,7 @@ struct PathDocumentTests {
     #"crashpadctl convert -f json "$N.idump" -o "$N.dmp""#,
     #"crashpadctl redact -f json "$N.idump" -o "$N.red""#,
     #"crashpadctl database create -f json -d "$N""#,
-    #"crashpadctl database new -f json -d "$N" --id $ID "$N.dmp"; mkdir "$N/attachments/$ID"; : > "$N/attachments/$ID/$N""#,
+    #"crashpadctl database import -f json -d "$N" --id $ID "$N.dmp"; mkdir "$N/attachments/$ID"; : > "$N/attachments/$ID/$N""#,
     #"crashpadctl database info -f json -d "$N""#,
     #"crashpadctl database settings -f json -d "$N""#,
     #"crashpadctl database list -f json -d "$N""#,

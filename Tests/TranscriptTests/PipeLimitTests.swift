@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import DumpSynth
 import Foundation
 import Testing
@@ -20,18 +21,18 @@ struct PipeLimitTests {
   @Test("A pipe without an end is refused, and takes no memory")
   func endless() throws {
     let result = try Tool.shell(
-      "ulimit -v 400000; crashpadctl inspect --pipe-limit 500MiB /dev/zero", in: TemporaryFolder())
+      "ulimit -v 400000; crashpadctl inspect --max-input-size 500MiB /dev/zero", in: TemporaryFolder())
     #expect(result.status == 66)
-    #expect(result.errorText == "/dev/zero: error: is a pipe with more than 500 MiB; --pipe-limit allows more\n")
+    #expect(result.errorText == "/dev/zero: error: is a pipe with more than 500 MiB; --max-input-size allows more\n")
   }
 
   @Test(
-    "Where there is no place for a large pipe, the message says so",
+    "A message says that there is no place for a large pipe",
     .enabled(if: Machine.canMount, "no rights to mount"))
   func fullDisk() throws {
     let folder = try TemporaryFolder()
     let script =
-      "mount -t tmpfs -o size=10m none spool && TMPDIR=spool crashpadctl inspect --pipe-limit 20MiB /dev/zero"
+      "mount -t tmpfs -o size=10m none spool && TMPDIR=spool crashpadctl inspect --max-input-size 20MiB /dev/zero"
     let result = try Tool.shell("mkdir spool; unshare --mount \(Machine.mapping) sh -c '\(script)'", in: folder)
     #expect(result.status == 74)
     #expect(

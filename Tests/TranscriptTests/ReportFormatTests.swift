@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import Foundation
 import FoundationXML
 import Testing
@@ -219,7 +220,7 @@ private final class JUnitReader: NSObject, XMLParserDelegate {
     #expect((document["exit_status"].int ?? document["status"].int) == 66)
   }
 
-  @Test("Of several inputs each has its document, in their order", arguments: ["symbolize", "symbols info", "inspect"])
+  @Test("Each of several inputs has its document, in their order", arguments: ["symbolize", "symbols info", "inspect"])
   func someUnreadable(_ command: String) throws {
     let folder = try TemporaryFolder()
     try folder.write(Samples.crash, to: "crash.idump")

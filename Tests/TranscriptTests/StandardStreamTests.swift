@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import DumpSynth
 import Foundation
 import Testing
@@ -18,7 +19,7 @@ struct StandardStreamTests {
   }
 
   @Test(
-    "Who closes the pipe has seen enough: status 0, and not a word",
+    "A closed pipe ends the tool with status 0, without a message",
     arguments: [
       "inspect --tree crash.idump", "inspect --hex crash.idump", "inspect --format json crash.idump",
       "validate --format json many", "validate --format sarif many", "validate many", "validate --rules",

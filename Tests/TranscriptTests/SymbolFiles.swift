@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Symbol files of the modules of `crash.idump`, in the layouts that people keep them in, and ones that must not be used.
 extension Samples {
   private static let exampleID = "9B1AE976E7EF38D22D328799DDFD58520"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import Foundation
 import Testing
 import ToolRunner
@@ -106,7 +107,7 @@ struct SymbolizeFormTests {
 
   // MARK: What is missing
 
-  @Test("What --missing asks for is all that is needed, in the place that it names")
+  @Test("The symbol files that --missing lists suffice, in the place that it names")
   func missing() throws {
     let folder = try TemporaryFolder()
     let list = try Self.run("--missing --threads all", "linux.dmp", in: folder).text

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import CrashpadDatabase
 import Foundation
 import Testing
@@ -8,7 +9,7 @@ import ToolRunner
 struct ConsentTests {
   private static let now = UploadDatabase.now
 
-  @Test("Where uploads are disabled, reports stay pending, and a line says how to enable them; requested ones are sent")
+  @Test("Reports stay pending while uploads are disabled, and a line says how to enable them; requested ones are sent")
   func disabled() throws {
     let folder = try TemporaryFolder()
     let collector = try Collector(in: folder)
@@ -42,13 +43,13 @@ struct ConsentTests {
     try database.expectPending(1, attempts: 0)
   }
 
-  @Test("--complete-skipped completes them as Crashpad does, and request-upload brings them back, all at once")
+  @Test("--finish-skipped completes them as Crashpad does, and request-upload brings them back, all at once")
   func completeSkipped() throws {
     let folder = try TemporaryFolder()
     let collector = try Collector(in: folder)
     let database = try UploadDatabase(folder, uploadsEnabled: false)
     try database.add(1...3)
-    let result = try database.upload(to: collector.url(), "--complete-skipped")
+    let result = try database.upload(to: collector.url(), "--finish-skipped")
     #expect(result.status == 0 && result.errorText.contains("3 completed without upload"), "\(result.errorText)")
     for number in 1...3 { try database.expectGivenUp(number, attempts: 0) }
     #expect(try collector.events.isEmpty)
@@ -84,7 +85,7 @@ struct ConsentTests {
     if let content { try folder.write(content, to: "db/settings.dat") }
     try database.add(1...2)
     try database.add(3) { $0.isUploadExplicitlyRequested = true }
-    for options in ["", "--complete-skipped", "--all", "--format json", "--dry-run"] {
+    for options in ["", "--finish-skipped", "--all", "--format json", "--dry-run"] {
       let result = try database.upload(to: collector.url(), options)
       #expect(result.status == 1, "\(kind) \(options): \(result.errorText)")
       #expect(result.errorText.contains("db/settings.dat "), "\(result.errorText)")
@@ -96,7 +97,7 @@ struct ConsentTests {
     if let content { #expect(try folder.bytes(of: "db/settings.dat") == content) }
   }
 
-  @Test("What the message about damaged settings says to type mends them")
+  @Test("The commands in the message about damaged settings repair them")
   func mended() throws {
     let folder = try TemporaryFolder()
     let collector = try Collector(in: folder)

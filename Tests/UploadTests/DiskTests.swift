@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import CrashpadDatabase
 import Foundation
 import Testing
@@ -45,7 +46,8 @@ struct DiskTests {
   }
 
   @Test(
-    "Who may only read the database sends nothing", .enabled(if: !Machine.isRoot || Machine.hasSetpriv, "no setpriv"))
+    "A user who may only read the database sends nothing",
+    .enabled(if: !Machine.isRoot || Machine.hasSetpriv, "no setpriv"))
   func onlyReading() throws {
     let (folder, collector, database) = try UploadDatabase.withCollector(1...2)
     let result = try Tool.shell(

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import Foundation
 import Testing
 import ToolRunner
@@ -7,7 +8,7 @@ import ToolRunner
 struct HarnessTests {
   static let hasCurl = FileManager.default.isExecutableFile(atPath: "/usr/bin/curl")
 
-  @Test("What was sent is kept byte for byte", .enabled(if: hasCurl, "no curl"))
+  @Test("The harness keeps the request byte for byte", .enabled(if: hasCurl, "no curl"))
   func kept() throws {
     let folder = try TemporaryFolder()
     let collector = try Collector(in: folder)

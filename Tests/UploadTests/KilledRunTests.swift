@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import CrashpadDatabase
 import DumpSynth
 import Foundation
@@ -171,7 +172,7 @@ struct KilledRunTests {
     try database.expectUploaded(1, as: "CrashID=bp-2")
   }
 
-  @Test("While a report is sent, nobody else changes it")
+  @Test("A report that is being sent is not changed by other processes")
   func claimed() throws {
     let (folder, collector, database) = try UploadDatabase.withCollector(1...1)
     let before = try database.report(1)

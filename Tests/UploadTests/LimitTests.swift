@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import CrashpadDatabase
 import DumpSynth
 import Foundation
@@ -86,14 +87,14 @@ struct LimitTests {
     return (0..<3 << 17).flatMap { _ in Bytes.of(random.next()) }
   }()
 
-  @Test("Of a large report every server but Backtrace is asked before", arguments: UploadServer.allCases)
+  @Test("A server other than Backtrace is asked before a large report is sent", arguments: UploadServer.allCases)
   func expectation(_ server: UploadServer) throws {
     let (_, collector, database) = try UploadDatabase.withCollector()
     try database.add(1, content: Self.noise)
-    var options = Uploading.Options(UploadDestination(server, try WebAddress(collector.url())))
+    var options = ReportUploader.Options(UploadDestination(server, try WebAddress(collector.url())))
     options.userAgent = "test"
-    var outcome: Uploading.Outcome?
-    try Uploading(CrashDatabase(FilePath(database.url.path)), options: options).run { event in
+    var outcome: ReportUploader.Outcome?
+    try ReportUploader(CrashDatabase(FilePath(database.url.path)), options: options).run { event in
       if case .result(let result) = event { outcome = result.outcome }
     }
     guard case .uploaded = outcome else {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import CrashpadDatabase
 import Foundation
 import Testing
@@ -35,7 +36,7 @@ struct NetworkTests {
   }
 
   @Test(
-    "Who names certificates to trust trusts no others",
+    "Only the certificates of --ca-file are trusted",
     .enabled(if: WebServer.isPossible && Machine.canMount, "no nginx or openssl, or no rights to mount"))
   func pinned() throws {
     let server = try WebServer.shared.get()
@@ -180,7 +181,7 @@ struct NetworkTests {
     #expect(try collector.events.isEmpty)
   }
 
-  @Test("What nobody accepts counts as nobody there: the report is not given up for it")
+  @Test("A connection that no server accepts counts as a missing server: the report is not given up for it")
   func fullQueue() throws {
     let folder = try TemporaryFolder()
     let database = try UploadDatabase(folder)

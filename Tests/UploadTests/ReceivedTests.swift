@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import CrashpadDatabase
 import DumpSynth
 import Foundation
@@ -5,7 +6,7 @@ import Testing
 import ToolRunner
 
 /// What a server receives of a report.
-@Suite("What is received")
+@Suite("Received requests")
 struct ReceivedTests {
   enum Way: String, CaseIterable, CustomTestStringConvertible {
     case direct
@@ -116,7 +117,7 @@ struct ReceivedTests {
         to: nil, "--report \(id(1)) --header 'X-Plain: a b'",
         variables: "CRASHPADCTL_UPLOAD_URL=\(collector.url("/env"))"),
       try database.upload(to: "@address", "--report \(id(2)) --header @headers --verbose"),
-      try database.upload(to: "@address", "--report \(id(3)) --plain-url --format json"),
+      try database.upload(to: "@address", "--report \(id(3)) --no-url-parameters --format json"),
     ]
     #expect(runs.map(\.status) == [0, 0, 0], "\(runs.map(\.errorText))")
     let events = try collector.requests

@@ -1,10 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
 import CrashpadDatabase
 import Foundation
 import Testing
 import ToolRunner
 
 /// Which reports are sent when, over several runs.
-@Suite("When reports are sent")
+@Suite("Times of uploads")
 struct ScheduleTests {
   private static let now = UploadDatabase.now
   private static let minute = UploadDatabase.minute
@@ -45,7 +46,7 @@ struct ScheduleTests {
     #expect(try collector.requests.count == 10)
   }
 
-  @Test("What failed at first is uploaded once, and keeps its id")
+  @Test("A report that failed at first is uploaded once, and keeps its id")
   func flaky() throws {
     let (_, collector, database) = try UploadDatabase.withCollector(1...3)
     var runs = 0

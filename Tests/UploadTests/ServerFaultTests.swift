@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import CrashpadDatabase
 import Foundation
 import Testing
@@ -124,7 +125,7 @@ struct ServerFault: Sendable, CustomTestStringConvertible {
     ServerFault("/huge-header", untouched, untouched, status: 75, "not uploaded: failed", requests: 2),
     ServerFault("/garbage", untouched, untouched, status: 1, "HTTP/0.9", requests: 1),
     ServerFault("/html", untouched, untouched, status: 75, "web page", requests: 1),
-    ServerFault("/html", .uploaded, .uploaded, status: 0, "2 uploaded", requests: 2, options: "--any-answer"),
+    ServerFault("/html", .uploaded, .uploaded, status: 0, "2 uploaded", requests: 2, options: "--accept-html"),
     // It is odd, but has them.
     ServerFault("/status/201", .uploaded, .uploaded, status: 0, "2 uploaded", requests: 2),
     ServerFault("/417", .uploaded, .uploaded, status: 0, "2 uploaded", requests: 2, size: large),
@@ -199,7 +200,7 @@ struct ServerFaultTests {
     #expect(try collector.requests.count == 1)
   }
 
-  @Test("Of an answer without an end, the beginning is the id; of other bytes than text, all")
+  @Test("The id is the first 64 KiB of an endless answer, and the whole of a binary answer")
   func oddIDs() throws {
     let (folder, collector, database) = try UploadDatabase.withCollector(1...3)
     for (number, path) in ["/huge-answer", "/binary", "/empty"].enumerated() {
@@ -215,7 +216,7 @@ struct ServerFaultTests {
     #expect(list.status == 0, "\(list.errorText)")
   }
 
-  @Test("A server that nobody listens for ends the run, after one report")
+  @Test("A server whose port is closed ends the run, after one report")
   func nobody() throws {
     let folder = try TemporaryFolder()
     let collector = try Collector(in: folder)
@@ -274,7 +275,7 @@ struct ServerFaultTests {
     for number in 1...2 { try database.expectPending(number, attempts: 0) }
   }
 
-  @Test("What is too large for nginx is given up", .enabled(if: WebServer.isPossible, "no nginx or openssl"))
+  @Test("A report that is too large for nginx is given up", .enabled(if: WebServer.isPossible, "no nginx or openssl"))
   func tooLarge() throws {
     let server = try WebServer.shared.get()
     let (_, collector, database) = try UploadDatabase.withCollector()

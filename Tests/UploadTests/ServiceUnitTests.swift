@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import DumpSynth
 import Foundation
 import Testing
@@ -93,7 +94,7 @@ struct ServiceUnitTests {
   }
 
   @Test(
-    "Where no thread can be had, the work is done all the same",
+    "A run that can't start threads does the work all the same",
     .enabled(if: Machine.isRoot && Machine.hasSetpriv, "needs the rights of root"))
   func withoutThreads() throws {
     let service = try Service()

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The groups of system calls that the services' filters name, as systemd 252 prints them (systemd-analyze syscall-filter),
 /// without calls that neither x86_64 nor arm64 has.
 enum SystemCallGroups {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import CrashpadDatabase
 import Testing
 
@@ -23,7 +24,7 @@ struct UploadPolicyTests {
     policy.decide(metadata, isNamed: isNamed, uploadsEnabled: enabled, lastAttempt: lastAttempt, now: Self.now)
   }
 
-  @Test("What the settings do not allow is skipped, unless somebody asked for it")
+  @Test("A report that the settings do not allow is skipped, unless its upload was requested")
   func consent() {
     #expect(decide(metadata(), enabled: false) == .skip)
     #expect(decide(metadata(isRequested: true), enabled: false) == .upload)
@@ -59,13 +60,13 @@ struct UploadPolicyTests {
     #expect(decide(metadata(attempts: 1, last: Self.now + 86400)) == .upload)
   }
 
-  @Test("What was given up and is asked for again has one more attempt at once")
+  @Test("A report that was given up and is requested again has one more attempt at once")
   func again() {
     #expect(decide(metadata(attempts: 5, last: Self.now, isRequested: true)) == .upload)
     #expect(decide(metadata(attempts: 4, last: Self.now, isRequested: true)) != .upload)
   }
 
-  @Test("Where the rate is limited, an hour lies between attempts, but for what was asked for")
+  @Test("A limited rate leaves an hour between attempts, except for requested reports")
   func rate() {
     var policy = UploadPolicy()
     policy.limitsRate = true
@@ -152,30 +153,30 @@ struct UploadPolicyTests {
   func givingUp() {
     let policy = UploadPolicy()
     let interrupted = TransferFailure(kind: .interrupted, message: "", wasSent: false)
-    for failure in [Uploading.Failure.status(500), .status(403), .transfer(interrupted), .webPage] {
+    for failure in [ReportUploader.Failure.status(500), .status(403), .transfer(interrupted), .webPage] {
       #expect(!policy.givesUp(attempts: 4, after: failure))
       #expect(policy.givesUp(attempts: 5, after: failure))
     }
     #expect(policy.givesUp(attempts: 1, after: .status(409)))
   }
 
-  @Test("What the server or the network is to blame for ends a run at once, and what may be the report's after others")
+  @Test("A failure of the server or the network ends a run at once, and a possible failure of the report after others")
   func limits() {
-    func transfer(_ kind: TransferFailure.Kind) -> Uploading.Failure {
+    func transfer(_ kind: TransferFailure.Kind) -> ReportUploader.Failure {
       .transfer(TransferFailure(kind: kind, message: "", wasSent: false))
     }
     let unavailable = [
-      Uploading.Failure.status(502), .status(503), .status(429), .webPage, transfer(.unknownHost),
+      ReportUploader.Failure.status(502), .status(503), .status(429), .webPage, transfer(.unknownHost),
       transfer(.noConnection),
       transfer(.insecure), transfer(.untrusted), transfer(.badAddress), transfer(.proxyRefused),
     ]
     for failure in unavailable {
       for hasAccepted in [false, true] { #expect(failure.limit(hasAccepted: hasAccepted) == 1, "\(failure)") }
     }
-    for failure in [Uploading.Failure.status(401), .redirection(302, location: nil), transfer(.timeout)] {
+    for failure in [ReportUploader.Failure.status(401), .redirection(302, location: nil), transfer(.timeout)] {
       #expect(failure.limit(hasAccepted: false) == 1 && failure.limit(hasAccepted: true) == 2, "\(failure)")
     }
-    for failure in [Uploading.Failure.status(500), transfer(.interrupted)] {
+    for failure in [ReportUploader.Failure.status(500), transfer(.interrupted)] {
       #expect(failure.limit(hasAccepted: false) == 10 && failure.limit(hasAccepted: true) == 10, "\(failure)")
     }
   }

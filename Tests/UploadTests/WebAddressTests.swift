@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import CrashpadUpload
 import Testing
 
@@ -150,7 +151,7 @@ struct WebAddressTests {
     ("https://x[::1]/", .badHost(at: 8)),
   ]
 
-  @Test("What is no address says what is wrong, and where", arguments: mistakes)
+  @Test("A text that is not an address is refused with the reason and its place", arguments: mistakes)
   func bad(_ text: String, _ failure: WebAddressFailure) {
     #expect(throws: failure) { try WebAddress(text) }
     #expect(!failure.description.isEmpty)

@@ -29,8 +29,8 @@ CRASH_TIME void handle_go(int number, siginfo_t *information, void *context) {
     return;
   }
   // Go wants all signals blocked in its handler; the return from this handler unblocks them again.
-  uint64_t all = ~UINT64_C(0);
-  change_mask(SIG_BLOCK, &all, NULL);
+  uint64_t every_signal = ~UINT64_C(0);
+  change_mask(SIG_BLOCK, &every_signal, NULL);
   crash_state.earlier[crash_signal_index(number)].handler(number, information, context);
 }
 

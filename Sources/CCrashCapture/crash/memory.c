@@ -8,10 +8,10 @@
 #include "guard.h"
 #include "handlers.h"
 
-enum way { kReadv, kPipe, kFile, kDirect, kNone };
+enum read_method { kReadv, kPipe, kFile, kDirect, kNone };
 
 static struct {
-  enum way way;
+  enum read_method method;
   int process;
   int pipe[2];
   int file;
@@ -30,7 +30,7 @@ CRASH_TIME static size_t page_rest(uint64_t address, size_t count) {
 
 // Reads one page at a time: a pipe has room for sixteen, and is empty again afterwards.
 CRASH_TIME static long read_by_file(void *to, uint64_t address, size_t count) {
-  bool is_pipe = reader.way == kPipe;
+  bool is_pipe = reader.method == kPipe;
   long got = is_pipe ? SYSTEM_CALL_3(SYS_write, reader.pipe[1], address, count)
                      : SYSTEM_CALL_4(SYS_pwrite64, reader.file, address, count, kScratchOffset);
   if (got <= 0) return got;
@@ -38,8 +38,8 @@ CRASH_TIME static long read_by_file(void *to, uint64_t address, size_t count) {
                  : SYSTEM_CALL_4(SYS_pread64, reader.file, to, got, kScratchOffset);
 }
 
-CRASH_TIME static bool works(enum way way) {
-  reader.way = way;
+CRASH_TIME static bool works(enum read_method method) {
+  reader.method = method;
   probe[0] = 0x5a;
   probe[1] = 0;
   return read_by_file(&probe[1], (uint64_t)&probe[0], 1) == 1 && probe[1] == probe[0];
@@ -58,7 +58,7 @@ CRASH_TIME static void use_pipe(void) {
   if (make_pipe() && works(kPipe)) return;
   if (reader.file >= 0 && works(kFile)) return;
   // A fault has to reach our handler.
-  reader.way = reader.file >= 0 && handles_faults() ? kDirect : kNone;
+  reader.method = reader.file >= 0 && handles_faults() ? kDirect : kNone;
 }
 
 struct copy {
@@ -82,14 +82,14 @@ CRASH_TIME static long read_directly(void *to, uint64_t address, size_t count) {
 
 CRASH_TIME static long read_page(void *to, uint64_t address, size_t count) {
   count = page_rest(address, count);
-  return reader.way == kDirect ? read_directly(to, address, count) : read_by_file(to, address, count);
+  return reader.method == kDirect ? read_directly(to, address, count) : read_by_file(to, address, count);
 }
 
 CRASH_TIME void memory_begin(int dump_file) {
   reader.process = current_process();
   reader.pipe[0] = reader.pipe[1] = -1;
   reader.file = dump_file;
-  reader.way = kReadv;
+  reader.method = kReadv;
   // A filter of system calls may end the process for trying a forbidden call.
   if (has_filter()) use_pipe();
 }
@@ -99,10 +99,10 @@ CRASH_TIME void memory_end(void) {
     if (reader.pipe[end] >= 0) SYSTEM_CALL_1(SYS_close, reader.pipe[end]);
     reader.pipe[end] = -1;
   }
-  reader.way = kNone;
+  reader.method = kNone;
 }
 
-CRASH_TIME bool memory_can_be_read(void) { return reader.way != kNone; }
+CRASH_TIME bool memory_can_be_read(void) { return reader.method != kNone; }
 
 // The kernel reads whole pieces or nothing, so each page is a piece.
 CRASH_TIME static long read_by_readv(void *to, uint64_t address, size_t count) {
@@ -123,12 +123,12 @@ CRASH_TIME static long read_by_readv(void *to, uint64_t address, size_t count) {
 
 CRASH_TIME size_t memory_read(void *to, uint64_t address, size_t count) {
   size_t done = 0;
-  while (done < count && reader.way != kNone) {
+  while (done < count && reader.method != kNone) {
     uint8_t *place = (uint8_t *)to + done;
-    long got = reader.way == kReadv ? read_by_readv(place, address + done, count - done)
+    long got = reader.method == kReadv ? read_by_readv(place, address + done, count - done)
                                     : read_page(place, address + done, count - done);
     if (got == -EINTR) continue;
-    if (got < 0 && got != -EFAULT && reader.way == kReadv) {
+    if (got < 0 && got != -EFAULT && reader.method == kReadv) {
       use_pipe();
       continue;
     }
@@ -142,7 +142,7 @@ CRASH_TIME uint64_t memory_readable(uint64_t address, uint64_t limit) {
   if (limit > UINT64_MAX - address) limit = UINT64_MAX - address;
   uint64_t done = 0;
   while (done < limit) {
-    if (reader.way == kReadv) {
+    if (reader.method == kReadv) {
       enum { kPieces = 64 };
       struct iovec pieces[kPieces];
       uint8_t bytes[kPieces];

@@ -12,7 +12,7 @@ static struct {
   struct module modules[kMaximumModules];
   int count;
   const char *problem;
-} all;
+} module_table;
 
 // Finds the build id in the notes by its name and type.
 CRASH_TIME static void read_notes(struct module *module, uint64_t address, uint64_t size) {
@@ -58,11 +58,11 @@ CRASH_TIME static bool read_headers(struct module *module, uint64_t headers, uin
 }
 
 CRASH_TIME static struct module *add(void) {
-  if (all.count == kMaximumModules) {
-    all.problem = "there are more than 2048 modules";
+  if (module_table.count == kMaximumModules) {
+    module_table.problem = "there are more than 2048 modules";
     return NULL;
   }
-  struct module *module = &all.modules[all.count++];
+  struct module *module = &module_table.modules[module_table.count++];
   zero_bytes(module, sizeof *module);
   return module;
 }
@@ -72,7 +72,7 @@ CRASH_TIME static void add_executable(uint64_t bias) {
   if (module == NULL) return;
   module->is_executable = true;
   module->bias = bias;
-  if (!read_headers(module, crash_state.program_headers, crash_state.program_header_count)) all.count--;
+  if (!read_headers(module, crash_state.program_headers, crash_state.program_header_count)) module_table.count--;
 }
 
 CRASH_TIME static void add_image(uint64_t bias, uint64_t name_address) {
@@ -80,7 +80,7 @@ CRASH_TIME static void add_image(uint64_t bias, uint64_t name_address) {
   // In every library the first segment begins at 0, with the header.
   if (memory_read(&header, bias, sizeof header) != sizeof header || header.e_ident[0] != ELFMAG0 ||
       header.e_ident[1] != ELFMAG1 || header.e_ident[2] != ELFMAG2 || header.e_ident[3] != ELFMAG3) {
-    all.problem = "a module's header is not where it should be";
+    module_table.problem = "a module's header is not where it should be";
     return;
   }
   struct module *module = add();
@@ -88,12 +88,12 @@ CRASH_TIME static void add_image(uint64_t bias, uint64_t name_address) {
   module->bias = bias;
   module->name_address = name_address;
   module->is_loader = bias == crash_state.loader_base;
-  if (!read_headers(module, bias + header.e_phoff, header.e_phnum)) all.count--;
+  if (!read_headers(module, bias + header.e_phoff, header.e_phnum)) module_table.count--;
 }
 
 CRASH_TIME static bool is_known(uint64_t bias) {
-  for (int index = 0; index < all.count; index++) {
-    if (all.modules[index].bias == bias && !all.modules[index].is_executable) return true;
+  for (int index = 0; index < module_table.count; index++) {
+    if (module_table.modules[index].bias == bias && !module_table.modules[index].is_executable) return true;
   }
   return false;
 }
@@ -109,7 +109,7 @@ CRASH_TIME static void add_list(uint64_t place, bool *has_executable) {
       uint64_t previous;
     } entry;
     if (memory_read(&entry, place, sizeof entry) != sizeof entry) {
-      all.problem = "the loader's list of modules is damaged";
+      module_table.problem = "the loader's list of modules is damaged";
       return;
     }
     if (!*has_executable) {
@@ -123,8 +123,8 @@ CRASH_TIME static void add_list(uint64_t place, bool *has_executable) {
 }
 
 CRASH_TIME int modules_find(void) {
-  all.count = 0;
-  all.problem = "";
+  module_table.count = 0;
+  module_table.problem = "";
   bool has_executable = false;
   // struct r_debug: the version, the list; since version 2 also the next of several, one for each namespace of
   // dlmopen(3).
@@ -140,10 +140,10 @@ CRASH_TIME int modules_find(void) {
     add_executable(crash_state.executable_bias);
     if (crash_state.vdso != 0) add_image(crash_state.vdso, 0);
   }
-  return all.count;
+  return module_table.count;
 }
 
-CRASH_TIME const struct module *modules_at(int index) { return &all.modules[index]; }
+CRASH_TIME const struct module *modules_at(int index) { return &module_table.modules[index]; }
 
 CRASH_TIME size_t modules_name(const struct module *module, char *name, size_t size) {
   if (module->is_executable) return append_text(name, size, 0, crash_state.executable);
@@ -151,4 +151,4 @@ CRASH_TIME size_t modules_name(const struct module *module, char *name, size_t s
   return length > 0 || module->bias != crash_state.vdso ? length : append_text(name, size, 0, "linux-vdso.so.1");
 }
 
-CRASH_TIME const char *modules_problem(void) { return all.problem == NULL ? "" : all.problem; }
+CRASH_TIME const char *modules_problem(void) { return module_table.problem == NULL ? "" : module_table.problem; }

@@ -76,7 +76,7 @@ CRASH_TIME static void rebuild(siginfo_t *information, int number, const ucontex
 static struct {
   siginfo_t information;
   ucontext_t context;
-} made;
+} synthesized;
 
 // Whether the kernel's frame for this signal lies at this place.
 CRASH_TIME static bool is_frame(uint64_t place, int number) {
@@ -105,8 +105,8 @@ CRASH_TIME static bool find_frame(uint64_t start, int number, struct received *r
     received->information = received_information(place);
 #if defined(__x86_64__)
     if (received->information->si_signo != number) {
-      rebuild(&made.information, number, received->context);
-      received->information = &made.information;
+      rebuild(&synthesized.information, number, received->context);
+      received->information = &synthesized.information;
     }
 #endif
     return true;
@@ -115,23 +115,23 @@ CRASH_TIME static bool find_frame(uint64_t start, int number, struct received *r
 }
 
 CRASH_TIME static void make_here(int number, uint64_t frame, struct received *received) {
-  zero_bytes(&made, sizeof made);
-  made.information.si_signo = number;
-  made.information.si_code = SI_TKILL;
-  made.information.si_pid = current_process();
+  zero_bytes(&synthesized, sizeof synthesized);
+  synthesized.information.si_signo = number;
+  synthesized.information.si_code = SI_TKILL;
+  synthesized.information.si_pid = current_process();
   // The caller's frame begins above the saved frame pointer and the return address.
   const uint64_t *saved = (const uint64_t *)frame;
 #if defined(__x86_64__)
-  made.context.uc_mcontext.gregs[REG_RBP] = (greg_t)saved[0];
-  made.context.uc_mcontext.gregs[REG_RIP] = (greg_t)saved[1];
-  made.context.uc_mcontext.gregs[REG_RSP] = (greg_t)(frame + 16);
+  synthesized.context.uc_mcontext.gregs[REG_RBP] = (greg_t)saved[0];
+  synthesized.context.uc_mcontext.gregs[REG_RIP] = (greg_t)saved[1];
+  synthesized.context.uc_mcontext.gregs[REG_RSP] = (greg_t)(frame + 16);
 #else
-  made.context.uc_mcontext.regs[29] = saved[0];
-  made.context.uc_mcontext.pc = saved[1];
-  made.context.uc_mcontext.sp = frame + 16;
+  synthesized.context.uc_mcontext.regs[29] = saved[0];
+  synthesized.context.uc_mcontext.pc = saved[1];
+  synthesized.context.uc_mcontext.sp = frame + 16;
 #endif
-  received->information = &made.information;
-  received->context = &made.context;
+  received->information = &synthesized.information;
+  received->context = &synthesized.context;
 }
 
 CRASH_TIME struct received received_check(int number, siginfo_t *information, void *context) {

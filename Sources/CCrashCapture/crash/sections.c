@@ -191,9 +191,9 @@ CRASH_TIME static void write_interrupted_stack(struct dump_writer *writer, const
 }
 
 CRASH_TIME static void write_thread_name(struct dump_writer *writer, const struct thread *thread) {
-  size_t told = text_length(thread->name, sizeof thread->name);
-  if (told > 0) {
-    dump_property(writer, kThreadName, thread->name, told);
+  size_t name_length = text_length(thread->name, sizeof thread->name);
+  if (name_length > 0) {
+    dump_property(writer, kThreadName, thread->name, name_length);
     return;
   }
   char name[32];

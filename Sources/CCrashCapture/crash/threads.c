@@ -27,7 +27,7 @@ static struct {
   // Nanoseconds for which threads still stand after the resumption, and the word on which they sleep then, which never
   // changes.
   _Atomic uint64_t advance;
-  _Atomic uint32_t nothing;
+  _Atomic uint32_t never_woken;
   // The number of threads that have reached that sleep.
   _Atomic uint32_t released;
   // A thread may get the signal late or once more: it stood still in a handler other than ours, with the signal
@@ -36,9 +36,9 @@ static struct {
   // The number of threads in threads_wait that are about to stand still.
   _Atomic int arriving;
   // Some thread was not sent the signal.
-  bool has_left_alone;
+  bool has_skipped_thread;
   // The first thread has ended; it stays listed until the others have ended, too.
-  bool has_lost_leader;
+  bool has_leader_exited;
   // The signal can't be sent, because its action can't be set.
   bool is_deaf;
   // The /proc of another namespace lists other thread numbers than system calls use.
@@ -49,14 +49,14 @@ static struct {
   uint64_t timeout;
   uint64_t waited;
   uint8_t listing[8192];
-} all;
+} thread_table;
 
 enum { kMillisecond = 1000000 };
 
 CRASH_TIME static uint64_t now(void) { return clock_time(CLOCK_MONOTONIC); }
 
 // Sleeps for about a millisecond, where futex(2) is refused.
-CRASH_TIME static void rest(void) {
+CRASH_TIME static void sleep_1ms(void) {
   struct timespec time = {0, kMillisecond};
   if (!is_refused(SYSTEM_CALL_2(SYS_nanosleep, &time, NULL))) return;
   for (volatile int turns = 0; turns < 1000000; turns++) {
@@ -66,18 +66,18 @@ CRASH_TIME static void rest(void) {
 // 0 nanoseconds mean no timeout.
 CRASH_TIME static void futex_wait(_Atomic uint32_t *word, uint32_t value, uint64_t nanoseconds) {
   struct timespec time = {(time_t)(nanoseconds / (1000 * kMillisecond)), (long)(nanoseconds % (1000 * kMillisecond))};
-  if (is_refused(SYSTEM_CALL_4(SYS_futex, word, FUTEX_WAIT_PRIVATE, value, nanoseconds == 0 ? NULL : &time))) rest();
+  if (is_refused(SYSTEM_CALL_4(SYS_futex, word, FUTEX_WAIT_PRIVATE, value, nanoseconds == 0 ? NULL : &time))) sleep_1ms();
 }
 
 // Nanoseconds since the stopping began.
 CRASH_TIME static uint64_t elapsed(void) {
-  uint64_t time = all.start == 0 ? 0 : now();
-  return time == 0 ? all.waited : time - all.start;
+  uint64_t time = thread_table.start == 0 ? 0 : now();
+  return time == 0 ? thread_table.waited : time - thread_table.start;
 }
 
 CRASH_TIME static uint64_t remaining(void) {
   uint64_t time = elapsed();
-  return time < all.timeout ? all.timeout - time : 0;
+  return time < thread_table.timeout ? thread_table.timeout - time : 0;
 }
 
 CRASH_TIME static void futex_wake(_Atomic uint32_t *word) {
@@ -103,19 +103,19 @@ CRASH_TIME uint64_t own_data_address(void) {
 CRASH_TIME static struct thread *find(int id) {
   const uint32_t size = 2 * kMaximumThreads;
   for (uint32_t place = (uint32_t)id % size, tries = 0; tries < size; place = (place + 1) % size, tries++) {
-    uint16_t index = atomic_load_explicit(&all.index[place], memory_order_acquire);
+    uint16_t index = atomic_load_explicit(&thread_table.index[place], memory_order_acquire);
     if (index == 0) return NULL;
-    if (all.threads[index - 1].id == id) return &all.threads[index - 1];
+    if (thread_table.threads[index - 1].id == id) return &thread_table.threads[index - 1];
   }
   return NULL;
 }
 
 CRASH_TIME static struct thread *add(int id, int listed) {
-  if (all.count == kMaximumThreads) {
-    all.problem = "there are more than 4096 threads";
+  if (thread_table.count == kMaximumThreads) {
+    thread_table.problem = "there are more than 4096 threads";
     return NULL;
   }
-  struct thread *thread = &all.threads[all.count++];
+  struct thread *thread = &thread_table.threads[thread_table.count++];
   thread->id = id;
   thread->listed = listed;
   thread->waits_for_child = false;
@@ -127,32 +127,32 @@ CRASH_TIME static struct thread *add(int id, int listed) {
   atomic_store_explicit(&thread->state, kAsked, memory_order_relaxed);
   const uint32_t size = 2 * kMaximumThreads;
   uint32_t place = (uint32_t)id % size;
-  while (atomic_load_explicit(&all.index[place], memory_order_relaxed) != 0) place = (place + 1) % size;
-  atomic_store_explicit(&all.index[place], (uint16_t)all.count, memory_order_release);
+  while (atomic_load_explicit(&thread_table.index[place], memory_order_relaxed) != 0) place = (place + 1) % size;
+  atomic_store_explicit(&thread_table.index[place], (uint16_t)thread_table.count, memory_order_release);
   return thread;
 }
 
 // Stops the calling thread until threads_resume.
-CRASH_TIME static void stand(struct thread *thread, const ucontext_t *context, uint32_t epoch) {
+CRASH_TIME static void park_until_resume(struct thread *thread, const ucontext_t *context, uint32_t epoch) {
   // The thread arrived so late that the signal belongs to an earlier dump.
-  if (atomic_load(&all.epoch) != epoch) return;
+  if (atomic_load(&thread_table.epoch) != epoch) return;
   thread->data_address = own_data_address();
   // Not from /proc/self/task: each file that was opened there makes the end of the process slower.
   if (SYSTEM_CALL_2(SYS_prctl, PR_GET_NAME, thread->name) < 0) thread->name[0] = 0;
   thread->capture = kCapturedBySignal;
   atomic_store_explicit(&thread->context, context, memory_order_relaxed);
   atomic_store_explicit(&thread->state, kStopped, memory_order_release);
-  atomic_fetch_add(&all.stopped, 1);
-  futex_wake(&all.stopped);
-  while (atomic_load(&all.epoch) == epoch) futex_wait(&all.epoch, epoch, 0);
+  atomic_fetch_add(&thread_table.stopped, 1);
+  futex_wake(&thread_table.stopped);
+  while (atomic_load(&thread_table.epoch) == epoch) futex_wait(&thread_table.epoch, epoch, 0);
   // A signal that is to stop the thread meanwhile arrives before its next instruction. The signal must not look blocked
   // to its sender: Swift's backtracer chooses one that is not.
-  uint64_t advance = atomic_load(&all.advance);
+  uint64_t advance = atomic_load(&thread_table.advance);
   if (advance == 0) return;
   change_mask(SIG_SETMASK, (const uint64_t *)&context->uc_sigmask, NULL);
-  atomic_fetch_add(&all.released, 1);
-  futex_wake(&all.released);
-  futex_wait(&all.nothing, 0, advance);
+  atomic_fetch_add(&thread_table.released, 1);
+  futex_wake(&thread_table.released);
+  futex_wait(&thread_table.never_woken, 0, advance);
 }
 
 #if defined(CRASH_TEST_LATE_ANSWERS)
@@ -160,7 +160,7 @@ CRASH_TIME static void stand(struct thread *thread, const ucontext_t *context, u
 static _Atomic uint32_t answers;
 CRASH_TIME static void answer_late(void) {
   uint32_t chance = atomic_fetch_add(&answers, 1) * UINT32_C(2654435761);
-  if (chance >> 30 == 0) futex_wait(&all.nothing, 0, (uint64_t)(chance >> 8) % (9 * kMillisecond) + 1);
+  if (chance >> 30 == 0) futex_wait(&thread_table.never_woken, 0, (uint64_t)(chance >> 8) % (9 * kMillisecond) + 1);
 }
 #else
 CRASH_TIME static void answer_late(void) {}
@@ -170,46 +170,46 @@ CRASH_TIME static void stop_here(int number, siginfo_t *information, void *conte
   allow_unaligned();
   (void)number;
   (void)information;
-  uint32_t epoch = atomic_load(&all.epoch);
+  uint32_t epoch = atomic_load(&thread_table.epoch);
   // A profiler's signal may come when no stop was requested, or before ours.
   struct thread *thread = epoch % 2 == 1 ? find(current_thread()) : NULL;
   answer_late();
-  if (thread != NULL) stand(thread, context, epoch);
+  if (thread != NULL) park_until_resume(thread, context, epoch);
 }
 
 CRASH_TIME void threads_wait(const ucontext_t *context) {
-  uint32_t epoch = atomic_load(&all.epoch);
-  atomic_store(&all.has_late_signal, true);
-  atomic_fetch_add(&all.arriving, 1);
+  uint32_t epoch = atomic_load(&thread_table.epoch);
+  atomic_store(&thread_table.has_late_signal, true);
+  atomic_fetch_add(&thread_table.arriving, 1);
   // If another handler called ours, the stop signal is not blocked, and would stop the thread a second time, here.
   uint64_t stop = signal_bit(kStopSignal);
   uint64_t mask = 0;
   change_mask(SIG_BLOCK, &stop, &mask);
-  while (epoch % 2 == 1 && atomic_load(&all.epoch) == epoch) {
+  while (epoch % 2 == 1 && atomic_load(&thread_table.epoch) == epoch) {
     struct thread *thread = find(current_thread());
     if (thread != NULL) {
-      atomic_fetch_sub(&all.arriving, 1);
-      stand(thread, context, epoch);
+      atomic_fetch_sub(&thread_table.arriving, 1);
+      park_until_resume(thread, context, epoch);
       change_mask(SIG_SETMASK, &mask, NULL);
       return;
     }
-    futex_wait(&all.epoch, epoch, kMillisecond);
+    futex_wait(&thread_table.epoch, epoch, kMillisecond);
   }
-  atomic_fetch_sub(&all.arriving, 1);
+  atomic_fetch_sub(&thread_table.arriving, 1);
   change_mask(SIG_SETMASK, &mask, NULL);
 }
 
 // MARK: Finding them
 
-CRASH_TIME static void leave_alone(struct thread *thread) {
-  atomic_store(&thread->state, kLeftAlone);
-  all.has_left_alone = true;
+CRASH_TIME static void skip_thread(struct thread *thread) {
+  atomic_store(&thread->state, kSkipped);
+  thread_table.has_skipped_thread = true;
 }
 
 // The thread has ended, but /proc lists it: the first thread of a process whose others went on.
-CRASH_TIME static void lose_leader(struct thread *thread) {
+CRASH_TIME static void mark_leader_exited(struct thread *thread) {
   atomic_store(&thread->state, kGone);
-  all.has_lost_leader = true;
+  thread_table.has_leader_exited = true;
 }
 
 CRASH_TIME static void send_stop(int process, struct thread *thread) {
@@ -218,14 +218,14 @@ CRASH_TIME static void send_stop(int process, struct thread *thread) {
   if (result == -ESRCH) {
     atomic_store(&thread->state, kGone);
   } else if (result < 0) {
-    all.problem = "signals may not be sent to threads";
-    leave_alone(thread);
+    thread_table.problem = "signals may not be sent to threads";
+    skip_thread(thread);
   }
 }
 
 // Sends the stop signal to a thread that is not known yet. Returns whether it is a new thread that lives. directory: a
 // descriptor of /proc/self/task, negative if it can't be opened. listed: the thread's number there.
-CRASH_TIME static bool ask(int process, int directory, int id, int listed) {
+CRASH_TIME static bool request_stop(int process, int directory, int id, int listed) {
   if (find(id) != NULL) return false;
   struct thread *thread = add(id, listed);
   if (thread == NULL) return false;
@@ -233,16 +233,16 @@ CRASH_TIME static bool ask(int process, int directory, int id, int listed) {
     case kListens:
       break;
     case kAwaitsSignal:
-      leave_alone(thread);
+      skip_thread(thread);
       return true;
     case kHasEnded:
-      lose_leader(thread);
+      mark_leader_exited(thread);
       return false;
   }
   bool is_running;
   bool has_descriptor = atomic_load_explicit(&crash_state.described_signals, memory_order_relaxed) & signal_bit(kStopSignal);
-  if (all.is_deaf || (has_descriptor && proc_blocks_signal(listed, kStopSignal, &is_running))) {
-    leave_alone(thread);
+  if (thread_table.is_deaf || (has_descriptor && proc_blocks_signal(listed, kStopSignal, &is_running))) {
+    skip_thread(thread);
     return true;
   }
   send_stop(process, thread);
@@ -250,27 +250,27 @@ CRASH_TIME static bool ask(int process, int directory, int id, int listed) {
 }
 
 // The number of a listed thread for system calls; 0 if it has none.
-CRASH_TIME static int own_number(int listed) { return all.is_foreign ? proc_own_number(listed) : listed; }
+CRASH_TIME static int own_number(int listed) { return thread_table.is_foreign ? proc_own_number(listed) : listed; }
 
 CRASH_TIME static long open_tasks(void) {
   return open_at(AT_FDCWD, "/proc/self/task", O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
 }
 
 // Asks all threads in the directory to stop. Returns the number of new ones, or an errno value below zero.
-CRASH_TIME static int ask_listed(int process) {
+CRASH_TIME static int stop_listed(int process) {
   long directory = open_tasks();
   if (directory < 0) return (int)directory;
   int found = 0;
-  bool has_caller = all.is_foreign;
+  bool has_caller = thread_table.is_foreign;
   long size;
-  while ((size = SYSTEM_CALL_3(SYS_getdents64, directory, all.listing, sizeof all.listing)) > 0) {
+  while ((size = SYSTEM_CALL_3(SYS_getdents64, directory, thread_table.listing, sizeof thread_table.listing)) > 0) {
     for (long offset = 0; offset < size;) {
-      const struct dirent64 *entry = (const struct dirent64 *)(all.listing + offset);
+      const struct dirent64 *entry = (const struct dirent64 *)(thread_table.listing + offset);
       offset += entry->d_reclen;
       int listed = (int)parse_number(entry->d_name);
       int id = listed > 0 ? own_number(listed) : 0;
-      has_caller |= listed == all.threads[0].id;
-      if (id > 0 && ask(process, (int)directory, id, listed)) found++;
+      has_caller |= listed == thread_table.threads[0].id;
+      if (id > 0 && request_stop(process, (int)directory, id, listed)) found++;
     }
   }
   SYSTEM_CALL_1(SYS_close, directory);
@@ -280,18 +280,18 @@ CRASH_TIME static int ask_listed(int process) {
 }
 
 // Without a list: thread ids follow the process id, so the next numbers are tried.
-CRASH_TIME static int ask_guessed(int process) {
+CRASH_TIME static int stop_guessed(int process) {
   const int kReach = 65536;
-  long directory = all.is_foreign ? -1 : open_tasks();
+  long directory = thread_table.is_foreign ? -1 : open_tasks();
   int found = 0;
-  bool can_ask = !is_refused(SYSTEM_CALL_3(SYS_tgkill, process, all.threads[0].id, 0));
-  for (int id = process; can_ask && id < process + kReach; id++) {
+  bool can_signal = !is_refused(SYSTEM_CALL_3(SYS_tgkill, process, thread_table.threads[0].id, 0));
+  for (int id = process; can_signal && id < process + kReach; id++) {
     int listed = directory < 0 ? -1 : id;
-    if (SYSTEM_CALL_3(SYS_tgkill, process, id, 0) == 0 && ask(process, (int)directory, id, listed)) found++;
+    if (SYSTEM_CALL_3(SYS_tgkill, process, id, 0) == 0 && request_stop(process, (int)directory, id, listed)) found++;
   }
-  all.problem = directory < 0 ? "there is no /proc, so threads were looked for among the next 65536 ids"
+  thread_table.problem = directory < 0 ? "there is no /proc, so threads were looked for among the next 65536 ids"
                               : "threads can't be listed, so they were looked for among the next 65536 ids";
-  if (!can_ask) all.problem = "threads can neither be listed nor asked for";
+  if (!can_signal) thread_table.problem = "threads can neither be listed nor asked for";
   if (directory >= 0) SYSTEM_CALL_1(SYS_close, directory);
   return found;
 }
@@ -300,8 +300,8 @@ CRASH_TIME static int ask_guessed(int process) {
 
 CRASH_TIME static int unfinished(void) {
   int count = 0;
-  for (int index = 0; index < all.count; index++) {
-    if (atomic_load_explicit(&all.threads[index].state, memory_order_acquire) == kAsked) count++;
+  for (int index = 0; index < thread_table.count; index++) {
+    if (atomic_load_explicit(&thread_table.threads[index].state, memory_order_acquire) == kAsked) count++;
   }
   return count;
 }
@@ -309,9 +309,9 @@ CRASH_TIME static int unfinished(void) {
 // Whether the threads that have not answered never will: they block the signal, or wait for a child that shares their
 // memory.
 CRASH_TIME static bool all_block(bool is_late) {
-  if (atomic_load(&all.arriving) > 0) return false;
-  for (int index = 0; index < all.count; index++) {
-    struct thread *thread = &all.threads[index];
+  if (atomic_load(&thread_table.arriving) > 0) return false;
+  for (int index = 0; index < thread_table.count; index++) {
+    struct thread *thread = &thread_table.threads[index];
     if (atomic_load(&thread->state) != kAsked) continue;
     bool is_running = false;
     bool blocks = proc_blocks_signal(thread->listed, kStopSignal, &is_running);
@@ -326,8 +326,8 @@ CRASH_TIME static bool all_block(bool is_late) {
 
 // Marks the threads that have ended.
 CRASH_TIME static void look_for_ends(int process) {
-  for (int index = 0; index < all.count; index++) {
-    struct thread *thread = &all.threads[index];
+  for (int index = 0; index < thread_table.count; index++) {
+    struct thread *thread = &thread_table.threads[index];
     if (atomic_load(&thread->state) == kAsked && SYSTEM_CALL_3(SYS_tgkill, process, thread->id, 0) == -ESRCH) {
       atomic_store(&thread->state, kGone);
     }
@@ -340,16 +340,16 @@ CRASH_TIME static void wait_for_all(int process) {
   const uint64_t kSoon = 2 * kMillisecond;
   const uint64_t kLate = 20 * kMillisecond;
   while (true) {
-    uint32_t stopped = atomic_load(&all.stopped);
+    uint32_t stopped = atomic_load(&thread_table.stopped);
     if (unfinished() == 0) return;
     uint64_t time = elapsed();
     uint64_t rest_time = remaining();
     if (rest_time == 0 || (time >= kSoon && all_block(time >= kLate))) return;
     uint64_t step = time < kSoon ? kMillisecond : 5 * kMillisecond;
     if (step > rest_time) step = rest_time;
-    futex_wait(&all.stopped, stopped, step);
-    if (atomic_load(&all.stopped) != stopped) continue;
-    all.waited += step;
+    futex_wait(&thread_table.stopped, stopped, step);
+    if (atomic_load(&thread_table.stopped) != stopped) continue;
+    thread_table.waited += step;
     look_for_ends(process);
   }
 }
@@ -357,16 +357,17 @@ CRASH_TIME static void wait_for_all(int process) {
 CRASH_TIME void threads_stop(int self, const ucontext_t *context, uint32_t timeout, bool with_ptrace) {
   int process = current_process();
   int listed = listed_thread();
-  all.count = 0;
-  all.problem = "";
-  all.has_left_alone = false;
-  all.has_lost_leader = false;
-  all.is_deaf = false;
-  all.is_foreign = listed > 0 && listed != self;
+  thread_table.count = 0;
+  thread_table.problem = "";
+  thread_table.has_skipped_thread = false;
+  thread_table.has_leader_exited = false;
+  thread_table.is_deaf = false;
+  thread_table.is_foreign = listed > 0 && listed != self;
   for (uint32_t place = 0; place < 2 * kMaximumThreads; place++) {
-    if (atomic_load_explicit(&all.index[place], memory_order_relaxed) != 0) atomic_store(&all.index[place], 0);
+    _Atomic uint16_t *entry = &thread_table.index[place];
+    if (atomic_load_explicit(entry, memory_order_relaxed) != 0) atomic_store(entry, 0);
   }
-  atomic_store(&all.stopped, 0);
+  atomic_store(&thread_table.stopped, 0);
   // The thread that crashed comes first.
   struct thread *own = add(self, listed > 0 ? listed : self);
   own->data_address = own_data_address();
@@ -374,29 +375,30 @@ CRASH_TIME void threads_stop(int self, const ucontext_t *context, uint32_t timeo
   atomic_store(&own->context, context);
   atomic_store(&own->state, kStopped);
 
-  atomic_store(&all.has_late_signal, all.is_installed);
-  if (!all.is_installed) {
+  atomic_store(&thread_table.has_late_signal, thread_table.is_installed);
+  if (!thread_table.is_installed) {
     // Fault signals stay unblocked: a trapped system call raises one.
     struct signal_action action = make_action(stop_here, mask_without_faults(), SA_RESTART);
-    all.is_installed = set_action(kStopSignal, &action, &all.earlier) == 0;
+    thread_table.is_installed = set_action(kStopSignal, &action, &thread_table.earlier) == 0;
     // Its own action might end the process.
-    all.is_deaf = !all.is_installed;
-    if (all.is_deaf) all.problem = "threads could not be stopped, as the action of a signal can't be set";
+    thread_table.is_deaf = !thread_table.is_installed;
+    if (thread_table.is_deaf)
+      thread_table.problem = "threads could not be stopped, as the action of a signal can't be set";
   }
-  atomic_fetch_add(&all.epoch, 1);
+  atomic_fetch_add(&thread_table.epoch, 1);
 
-  all.start = now();
-  all.waited = 0;
-  all.timeout = (uint64_t)timeout * kMillisecond;
+  thread_table.start = now();
+  thread_table.waited = 0;
+  thread_table.timeout = (uint64_t)timeout * kMillisecond;
   // A thread that is about to stop may have started another one.
   const int kRounds = 16;
   for (int round = 0; round < kRounds; round++) {
-    int found = ask_listed(process);
-    if (found < 0) found = ask_guessed(process);
+    int found = stop_listed(process);
+    if (found < 0) found = stop_guessed(process);
     if (found == 0) break;
     wait_for_all(process);
   }
-  if (unfinished() == 0 && !all.has_left_alone) return;
+  if (unfinished() == 0 && !thread_table.has_skipped_thread) return;
   // The helper's time is part of the timeout, except the little that it needs at least.
   const uint64_t kLeast = 50 * kMillisecond;
   uint64_t rest_time = remaining();
@@ -406,9 +408,9 @@ CRASH_TIME void threads_stop(int self, const ucontext_t *context, uint32_t timeo
 // Whether a stop signal is pending for any thread. A stopped thread blocks it, so it can't arrive in between.
 CRASH_TIME static bool is_on_its_way(void) {
   if (unfinished() > 0) return true;
-  if (!atomic_load(&all.has_late_signal)) return false;
-  for (int index = 0; index < all.count; index++) {
-    struct thread *thread = &all.threads[index];
+  if (!atomic_load(&thread_table.has_late_signal)) return false;
+  for (int index = 0; index < thread_table.count; index++) {
+    struct thread *thread = &thread_table.threads[index];
     if (atomic_load(&thread->state) != kGone && proc_may_have_pending(thread->listed, kStopSignal)) return true;
   }
   return false;
@@ -416,54 +418,54 @@ CRASH_TIME static bool is_on_its_way(void) {
 
 CRASH_TIME void threads_resume(uint64_t advance) {
   // No thread was stopped, because there was no file to write to.
-  if (atomic_load(&all.epoch) % 2 == 0) return;
+  if (atomic_load(&thread_table.epoch) % 2 == 0) return;
   release_traced();
   // A signal that is still pending must not meet the default action, which ends the process.
-  if (all.is_installed && !is_on_its_way()) {
-    set_action(kStopSignal, &all.earlier, NULL);
-    all.is_installed = false;
+  if (thread_table.is_installed && !is_on_its_way()) {
+    set_action(kStopSignal, &thread_table.earlier, NULL);
+    thread_table.is_installed = false;
   }
-  atomic_store(&all.advance, advance * kMillisecond);
-  atomic_store(&all.released, 0);
-  uint32_t count = atomic_load(&all.stopped);
-  atomic_fetch_add(&all.epoch, 1);
-  futex_wake(&all.epoch);
+  atomic_store(&thread_table.advance, advance * kMillisecond);
+  atomic_store(&thread_table.released, 0);
+  uint32_t count = atomic_load(&thread_table.stopped);
+  atomic_fetch_add(&thread_table.epoch, 1);
+  futex_wake(&thread_table.epoch);
   // Waits until all can be stopped again, but not for a thread that gets no processor.
   const int kTries = 20;
   for (int tries = 0; advance > 0 && tries < kTries; tries++) {
-    uint32_t released = atomic_load(&all.released);
+    uint32_t released = atomic_load(&thread_table.released);
     if (released >= count) break;
-    futex_wait(&all.released, released, kMillisecond);
+    futex_wait(&thread_table.released, released, kMillisecond);
   }
 }
 
 CRASH_TIME void threads_forget(void) {
   // For nearly every child, the parent was not in the middle of a dump. Then nothing is written here, and the kernel
   // copies no page.
-  if (all.is_installed) {
+  if (thread_table.is_installed) {
     struct signal_action current = make_action(NULL, 0, 0);
     // Pending signals are not inherited, so none can meet the earlier action. The copied state may be older or newer
     // than the child's handlers.
     if (set_action(kStopSignal, NULL, &current) == 0 && current.handler == stop_here) {
-      set_action(kStopSignal, &all.earlier, NULL);
+      set_action(kStopSignal, &thread_table.earlier, NULL);
     }
-    all.is_installed = false;
+    thread_table.is_installed = false;
   }
-  if (all.count != 0) all.count = 0;
-  if (atomic_load(&all.has_late_signal)) atomic_store(&all.has_late_signal, false);
-  if (atomic_load(&all.arriving) != 0) atomic_store(&all.arriving, 0);
-  if (atomic_load(&all.epoch) % 2 == 1) atomic_fetch_add(&all.epoch, 1);
+  if (thread_table.count != 0) thread_table.count = 0;
+  if (atomic_load(&thread_table.has_late_signal)) atomic_store(&thread_table.has_late_signal, false);
+  if (atomic_load(&thread_table.arriving) != 0) atomic_store(&thread_table.arriving, 0);
+  if (atomic_load(&thread_table.epoch) % 2 == 1) atomic_fetch_add(&thread_table.epoch, 1);
 }
 
 CRASH_TIME int threads_known(void) {
-  int count = all.has_lost_leader ? 1 : 0;
-  for (int index = 0; index < all.count; index++) {
-    if (atomic_load(&all.threads[index].state) != kGone) count++;
+  int count = thread_table.has_leader_exited ? 1 : 0;
+  for (int index = 0; index < thread_table.count; index++) {
+    if (atomic_load(&thread_table.threads[index].state) != kGone) count++;
   }
   return count;
 }
-CRASH_TIME bool threads_lost_leader(void) { return all.has_lost_leader; }
+CRASH_TIME bool threads_lost_leader(void) { return thread_table.has_leader_exited; }
 
-CRASH_TIME int threads_count(void) { return all.count; }
-CRASH_TIME struct thread *threads_at(int index) { return &all.threads[index]; }
-CRASH_TIME const char *threads_problem(void) { return all.problem == NULL ? "" : all.problem; }
+CRASH_TIME int threads_count(void) { return thread_table.count; }
+CRASH_TIME struct thread *threads_at(int index) { return &thread_table.threads[index]; }
+CRASH_TIME const char *threads_problem(void) { return thread_table.problem == NULL ? "" : thread_table.problem; }

@@ -19,7 +19,7 @@ enum thread_state {
   // Ended before it stopped.
   kGone,
   // Not sent the signal, because it would take it for one of the program's, or can't take it.
-  kLeftAlone,
+  kSkipped,
 };
 
 struct thread {

@@ -48,7 +48,7 @@ CRASH_TIME static struct registers *next_registers(void) {
 
 CRASH_TIME static bool is_unstopped(struct thread *thread) {
   uint32_t state = atomic_load(&thread->state);
-  return (state == kAsked || state == kLeftAlone) && thread->registers == NULL;
+  return (state == kAsked || state == kSkipped) && thread->registers == NULL;
 }
 
 // MARK: In the helper

@@ -30,9 +30,9 @@ extern action_setter __sigaction __attribute__((weak));
 extern mask_setter __sigprocmask __attribute__((weak));
 extern mask_setter __pthread_sigmask __attribute__((weak));
 
-static void *_Atomic known_action;
-static void *_Atomic known_process_mask;
-static void *_Atomic known_thread_mask;
+static void *_Atomic real_sigaction;
+static void *_Atomic real_sigprocmask;
+static void *_Atomic real_pthread_sigmask;
 
 // The flags of the handlers in program_handlers, as the program set them.
 static _Atomic int program_flags[kCrashSignalCount];
@@ -45,7 +45,7 @@ extern void *JVM_get_signal_action(int number) __attribute__((weak));
 // MARK: Handlers
 
 static action_setter *next_action(void) {
-  return next_function(&known_action, "sigaction", (void *)__interceptor_sigaction, (void *)__sigaction);
+  return next_function(&real_sigaction, "sigaction", (void *)__interceptor_sigaction, (void *)__sigaction);
 }
 
 static struct signal_action action_of(const struct sigaction *action) {
@@ -255,11 +255,11 @@ static int change_plain_mask(int how, const sigset_t *mask, sigset_t *old) {
 }
 
 static mask_setter *next_process_mask(void) {
-  return next_function(&known_process_mask, "sigprocmask", (void *)__interceptor_sigprocmask, (void *)__sigprocmask);
+  return next_function(&real_sigprocmask, "sigprocmask", (void *)__interceptor_sigprocmask, (void *)__sigprocmask);
 }
 
 static mask_setter *next_thread_mask(void) {
-  return next_function(&known_thread_mask, "pthread_sigmask", (void *)__interceptor_pthread_sigmask,
+  return next_function(&real_pthread_sigmask, "pthread_sigmask", (void *)__interceptor_pthread_sigmask,
                        (void *)__pthread_sigmask);
 }
 

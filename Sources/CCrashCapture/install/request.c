@@ -107,7 +107,7 @@ static bool is_pending(int number) {
 
 // Removes the pending signal that the capture's own write beyond the file size limit raised: the caller gets the error,
 // and its program goes on.
-static void take_off(int number) {
+static void discard_pending_signal(int number) {
   uint64_t only = signal_bit(number);
   struct timespec at_once = {0, 0};
   SYSTEM_CALL_4(SYS_rt_sigtimedwait, &only, NULL, &at_once, sizeof only);
@@ -120,22 +120,22 @@ static int capture_into(int file) {
   change_mask(SIG_SETMASK, &mask, &earlier);
   bool was_pending = is_pending(SIGXFSZ);
   int error = write_request(file);
-  if (!was_pending) take_off(SIGXFSZ);
+  if (!was_pending) discard_pending_signal(SIGXFSZ);
   change_mask(SIG_SETMASK, &earlier, NULL);
   return error;
 }
 
 // The file that waits for a crash, set aside while the file of a requested dump takes its place in crash_state; no
 // descriptor otherwise.
-static struct known_file waiting;
+static struct known_file saved_crash_file;
 
-void request_close_file(void) { close_own_file(&waiting); }
+void request_close_file(void) { close_own_file(&saved_crash_file); }
 
 // Writes a pending dump into the database. The file that waits for a crash stays as it is.
 static int dump_to_database(char *written, size_t size) {
   struct state *state = &crash_state;
   forget_parents_file();
-  waiting = state->file;
+  saved_crash_file = state->file;
   static char names[3][sizeof state->path];
   strcpy(names[0], state->locked_name);
   strcpy(names[1], state->name);
@@ -150,8 +150,8 @@ static int dump_to_database(char *written, size_t size) {
     unlinkat(state->directory.descriptor, state->locked_name, 0);
     close(state->file.descriptor);
   }
-  state->file = waiting;
-  waiting.descriptor = 0;
+  state->file = saved_crash_file;
+  saved_crash_file.descriptor = 0;
   strcpy(state->locked_name, names[0]);
   strcpy(state->name, names[1]);
   strcpy(state->path, names[2]);

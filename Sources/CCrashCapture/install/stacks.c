@@ -140,10 +140,11 @@ extern thread_maker __pthread_create __attribute__((weak));
 extern int thrd_create(void *thread, int (*function)(void *), void *argument);
 __attribute__((used)) static int (*volatile const keeps_libc)(void *, int (*)(void *), void *) = thrd_create;
 
-static void *_Atomic known_maker;
+static void *_Atomic real_pthread_create;
 
 static thread_maker *next_maker(void) {
-  return next_function(&known_maker, "pthread_create", (void *)__interceptor_pthread_create, (void *)__pthread_create);
+  return next_function(&real_pthread_create, "pthread_create", (void *)__interceptor_pthread_create,
+                       (void *)__pthread_create);
 }
 
 EXPORTED int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*function)(void *),

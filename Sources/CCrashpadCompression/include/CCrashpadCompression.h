@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // zlib, liblzma and libzstd behind one interface. A release build links them statically if it finds the archives; other
 // builds load each library when the first stream needs it, and no program needs one of them to be built or started.
 #ifndef CRASHPADCTL_CCOMPRESSION_H

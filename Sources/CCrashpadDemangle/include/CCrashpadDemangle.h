@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The C++ and Swift demanglers, linked in or loaded at run time.
 #ifndef CRASHPADCTL_CDEMANGLE_H
 #define CRASHPADCTL_CDEMANGLE_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The used part of SQLite's interface (sqlite3.h), declared here: a release build links its archive in where it finds one,
 // and other builds load libsqlite3.so.0 when an index is opened. Numbers and functions are part of its stable interface.
 #ifndef CRASHPADCTL_CSQLITE_H

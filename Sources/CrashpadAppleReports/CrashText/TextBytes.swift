@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Words and numbers in a part of a text. Indices are offsets in the whole text.
 typealias TextBytes = ArraySlice<UInt8>
 

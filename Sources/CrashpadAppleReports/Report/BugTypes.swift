@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package import CrashpadSnapshot
 
 /// Apple's numbers for types of reports, from the table that iOS ships for its log collector.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 internal import CrashpadBytes
 internal import CrashpadJSON
 internal import CrashpadMeaning
@@ -24,7 +25,7 @@ struct ReportBuilder {
   /// The index of the main executable: the image with the path in the report's header,
   /// or with the name of the process.
   private var executable: Int? {
-    func has(_ content: Content?, _ name: String?) -> Bool {
+    func has(_ content: SnapshotBytes?, _ name: String?) -> Bool {
       guard let content, let name, content.isInArena, content.count == name.utf8.count else { return false }
       return snapshot.arena[content.offset..<content.offset + content.count].elementsEqual(name.utf8)
     }
@@ -63,7 +64,7 @@ struct ReportBuilder {
   }
 
   /// Stores a text in the snapshot.
-  mutating func content(_ text: String?) -> Content? {
+  mutating func content(_ text: String?) -> SnapshotBytes? {
     guard let text, !text.isEmpty else { return nil }
     return snapshot.store(text)
   }

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package import CrashpadBytes
 
 /// The validation rules for reports. Codes are stable; crashpadctl-validate(1) has a section for each.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 internal import CrashpadSnapshot
 
 /// Parses times in reports: "2022-09-18 15:28:37.3451 +0900",

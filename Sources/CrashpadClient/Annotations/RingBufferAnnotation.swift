@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 internal import Synchronization
 
 /// Keeps the last items pushed to it, Crashpad's `RingBufferAnnotation`: for the last lines of a log.

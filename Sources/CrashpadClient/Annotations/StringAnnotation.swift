@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 internal import Synchronization
 
 /// A text that every dump contains once it is set, Crashpad's `StringAnnotation`: for values that change often, like the

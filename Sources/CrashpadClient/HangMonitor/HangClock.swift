@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Counts the time in which watched threads could respond.
 ///
 /// The monitor checks at every interval. If a check comes much later, the monitor itself did not run: the process was

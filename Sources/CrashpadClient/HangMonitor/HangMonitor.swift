@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 internal import CCrashpadLinux
 public import Dispatch
 internal import CrashpadFiles
@@ -33,7 +34,7 @@ public final class HangMonitor: Sendable {
   private let taskLimit: Int
   private let dumpLimit: Int
   private let onEvent: (@Sendable (Event) -> Void)?
-  private let watches = Mutex<[Watch]>([])
+  private let watches = Mutex<[HangWatch]>([])
   private let end = DispatchSemaphore(value: 0)
   /// The counted time in nanoseconds, at the last check.
   private let time = Atomic<UInt64>(0)
@@ -134,17 +135,17 @@ public final class HangMonitor: Sendable {
   public func watch(
     _ name: String, countsFromStart: Bool = false, ping: @escaping @Sendable (@escaping @Sendable () -> Void) -> Void
   ) {
-    add(Watch(name: name, countsFromStart: countsFromStart, ping: ping))
+    add(HangWatch(name: name, countsFromStart: countsFromStart, ping: ping))
   }
 
   /// Watches a loop that reports when it works.
   public func watchLoop(_ name: String) -> WatchedLoop {
-    let watch = Watch(name: name, countsFromStart: true, ping: nil)
+    let watch = HangWatch(name: name, countsFromStart: true, ping: nil)
     add(watch)
     return WatchedLoop(watch: watch)
   }
 
-  private func add(_ watch: Watch) { watches.withLock { $0.append(watch) } }
+  private func add(_ watch: HangWatch) { watches.withLock { $0.append(watch) } }
 
   /// Ends all watches with this name. A current hang of one ends without an event, and its dump is discarded unless it
   /// was kept.
@@ -248,7 +249,7 @@ public final class HangMonitor: Sendable {
     forget(&hangs, but: [])
   }
 
-  private func check(_ watch: Watch, _ counted: UInt64, _ hangs: inout Hangs) {
+  private func check(_ watch: HangWatch, _ counted: UInt64, _ hangs: inout Hangs) {
     var known = hangs.cases[watch.id] ?? Case(name: watch.name)
     let mayHang = watch.countsFromStart || watch.hasAnswered
     let answered = watch.look() || !mayHang
@@ -281,7 +282,7 @@ public final class HangMonitor: Sendable {
   }
 
   /// Discards the dumps of ended watches, and their names in later dumps.
-  private func forget(_ hangs: inout Hangs, but watches: [Watch]) {
+  private func forget(_ hangs: inout Hangs, but watches: [HangWatch]) {
     let ids = Set(watches.map(\.id))
     for (id, known) in hangs.cases where !ids.contains(id) {
       known.dump?.discard()

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 public import CrashpadFiles
 internal import CrashpadSnapshot
 internal import Synchronization
@@ -50,13 +51,13 @@ public struct CrashDatabase: Sendable {
       guard error.errno == .noSuchFileOrDirectory, let name = path.lastComponent.flatMap({ FileName($0) }) else {
         throw error
       }
-      root = try Folder(path.removingLastComponent()).folderMade(name)
+      root = try Folder(path.removingLastComponent()).createFolder(ifMissing: name)
     }
     let database = CrashDatabase(root: root)
     var isNew = false
     for name in DatabaseLayout.directories + [DatabaseLayout.pendingDumps] {
       if try root.status(name) == nil { isNew = true }
-      _ = try root.folderMade(name)
+      _ = try root.createFolder(ifMissing: name)
     }
     return (database, isNew)
   }

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 extension [UInt8] {
   mutating func append(littleEndian value: some FixedWidthInteger) {
     var rest = value

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 public import CrashpadFiles
 internal import CrashpadSnapshot
 internal import Glibc
@@ -72,7 +73,7 @@ extension CrashDatabase {
   ///   removed even so.
   /// - Returns: the pending dump; nil if the dump was empty or is gone, or if a program holds it by now.
   /// - Throws: `FileFailure`; `EEXIST` if the name without `.locked` is taken.
-  package func settle(_ dump: PendingDump, isOver: Bool = false) throws(FileFailure) -> PendingDump? {
+  package func resolveAbandonedDump(_ dump: PendingDump, isOver: Bool = false) throws(FileFailure) -> PendingDump? {
     if dump.size > 0 { return try unlock(dump) }
     guard let file = try folder(DatabaseLayout.pendingDumps)?.openIfPresent(dump.name, .readAndWrite),
       isOver || file.takeOwnership() == .taken
@@ -118,7 +119,7 @@ extension DatabaseSession {
     guard let source = try database.folder(DatabaseLayout.pendingDumps), try source.status(dump.name) != nil else {
       return nil
     }
-    let target = try root.folderMade(DatabaseLayout.rejected)
+    let target = try root.createFolder(ifMissing: DatabaseLayout.rejected)
     // Leaves room for the reason's extension.
     let stem = FileName(
       bytes: Array(dump.unlockedName.bytes.prefix(255 - DatabaseLayout.reasonExtension.utf8.count - 8)))

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 internal import CrashpadBytes
 
 /// Extended attributes in an AppleDouble file, which macOS writes as `._<name>` where a file system has none.

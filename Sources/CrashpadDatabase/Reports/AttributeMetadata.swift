@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 internal import CrashpadFiles
 internal import CrashpadSnapshot
 
@@ -19,7 +20,7 @@ public enum AttributeMetadata {
   /// The most bytes that are read from an AppleDouble file; Crashpad's attributes take some hundred bytes.
   static let maximumSize = 1 << 20
 
-  /// Reads the metadata of the report `name`; nil if there are none that Crashpad would accept.
+  /// Reads the metadata of the report `name`; nil if Crashpad would accept none of the attributes.
   static func read(_ name: FileName, in folder: any FolderView) throws(FileFailure) -> (
     metadata: ReportMetadata, source: Source
   )? {

@@ -1,8 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
 internal import CrashpadFiles
 
 /// The metadata of a report, as one look at its directory finds it.
 enum FoundMetadata {
-  /// The content of `<id>.meta`, a file of so many bytes.
+  /// The content of `<id>.meta`, and the file's size in bytes.
   case file(ReportMetadata, byteCount: Int)
   /// The attributes of the report, where there is no file.
   case attributes(ReportMetadata, AttributeMetadata.Source)

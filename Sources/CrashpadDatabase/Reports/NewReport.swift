@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package import CrashpadFiles
 package import CrashpadSnapshot
 internal import SystemPackage
@@ -61,8 +62,9 @@ package final class NewReport {
     }
     // Set before the directory is made: the call may fail after that, and then the directory is removed too.
     hasAttachmentFolder = true
-    let folder = try session.database.root.folderMade(DatabaseLayout.attachments).folderMade(
-      DatabaseLayout.attachments(of: id))
+    let folder = try session.database.root.createFolder(ifMissing: DatabaseLayout.attachments).createFolder(
+      ifMissing:
+        DatabaseLayout.attachments(of: id))
     let file = try folder.open(fileName, .create)
     attachmentNames.append(fileName)
     return file

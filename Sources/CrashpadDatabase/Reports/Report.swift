@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 public import CrashpadFiles
 public import CrashpadSnapshot
 internal import SystemPackage
@@ -89,7 +90,7 @@ struct ReportReader {
     else { return nil }
     var metadata = try metadata(stem)
     // A report that is moved or deleted meanwhile takes its metadata with it; it may even come back.
-    for _ in 0..<CrashDatabase.looks where metadata == .missing {
+    for _ in 0..<CrashDatabase.maximumLookups where metadata == .missing {
       guard let current = try folder.status(name), current.kind == .regular else { return nil }
       status = current
       metadata = try self.metadata(stem)

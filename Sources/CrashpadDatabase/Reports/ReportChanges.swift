@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 public import CrashpadFiles
 public import CrashpadSnapshot
 internal import SystemPackage
@@ -44,7 +45,7 @@ extension DatabaseSession {
   /// Throws `ReportChangeFailure` and `FileFailure`.
   func checkOut(_ id: UUIDBytes) throws -> (report: Report, lock: ReportLock) {
     // If a program moves it meanwhile, the search is repeated.
-    for _ in 0..<CrashDatabase.looks {
+    for _ in 0..<CrashDatabase.maximumLookups {
       for state in ReportState.allCases {
         // Without this check, a stray lock in `pending/` would block a completed report.
         guard try database.report(id, in: state) != nil else { continue }

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 public import CrashpadFiles
 public import CrashpadSnapshot
 public import SystemPackage
@@ -5,13 +6,13 @@ public import SystemPackage
 extension CrashDatabase {
   /// The number of searches for a report in both directories: while a program moves it back and forth, one search may
   /// miss it.
-  static let looks = 10
+  static let maximumLookups = 10
 
   /// Returns the report `id` from either directory, or nil if the database has no such report. Repeats the search if a
   /// program moves it.
   public func report(_ id: UUIDBytes) throws(FileFailure) -> Report? {
     // Reports move from pending to completed, and back when their upload is requested.
-    for _ in 0..<Self.looks {
+    for _ in 0..<Self.maximumLookups {
       for state in ReportState.allCases {
         if let report = try report(id, in: state) { return report }
       }

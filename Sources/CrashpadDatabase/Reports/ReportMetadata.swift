@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 internal import CrashpadBytes
 
 /// The facts that the database stores about a report: the content of `<uuid>.meta`.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package import CrashpadSnapshot
 
 /// The beginning of a report's id, as users type it: at least four hexadecimal digits, with or without hyphens.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 internal import CrashpadFiles
 package import CrashpadSnapshot
 internal import Synchronization
@@ -24,9 +25,9 @@ public final class DatabaseSession: Sendable {
   init(withoutRecovery database: CrashDatabase, now: Int64) throws(FileFailure) {
     self.database = database
     self.now = now
-    new = try database.root.folderMade(DatabaseLayout.new)
-    pending = try database.root.folderMade(DatabaseLayout.pending)
-    completed = try database.root.folderMade(DatabaseLayout.completed)
+    new = try database.root.createFolder(ifMissing: DatabaseLayout.new)
+    pending = try database.root.createFolder(ifMissing: DatabaseLayout.pending)
+    completed = try database.root.createFolder(ifMissing: DatabaseLayout.completed)
     state = Mutex(State(file: try SessionFile.make(in: new, now: now)))
   }
 

@@ -1,10 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
 package import CrashpadFiles
 package import CrashpadSnapshot
 internal import SystemPackage
 
-/// Lock files, as seen by programs other than their owner.
+/// Lock files, as programs other than their owner see them.
 enum LockFile {
-  enum Fate: Equatable {
+  enum BreakResult: Equatable {
     /// The lock no longer exists.
     case gone
     case stands(LockState)
@@ -35,7 +36,7 @@ enum LockFile {
   }
 
   /// Removes the lock if its owner is dead.
-  static func breakIfAbandoned(_ name: FileName, in folder: Folder) throws(FileFailure) -> Fate {
+  static func breakIfAbandoned(_ name: FileName, in folder: Folder) throws(FileFailure) -> BreakResult {
     guard let file = try openLock(name, in: folder) else { return .gone }
     let state = try state(of: file)
     guard state == .abandoned else { return .stands(state) }

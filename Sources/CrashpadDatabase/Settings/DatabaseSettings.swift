@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 internal import CrashpadBytes
 public import CrashpadFiles
 public import CrashpadSnapshot

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package import CrashpadFiles
 
 /// A period during which a server gets no uploads.

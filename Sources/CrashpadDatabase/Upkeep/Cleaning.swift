@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package import CrashpadFiles
 package import CrashpadSnapshot
 package import SystemPackage
@@ -83,8 +84,8 @@ extension CrashDatabase {
   ///   - now: in seconds since 1970.
   package func leftovers(_ rules: CleaningRules = CleaningRules(), now: Int64) -> Leftovers {
     var leftovers = Leftovers()
-    let examination = Examination(self, now: now, timeToLive: rules.timeToLive)
-    let finder = FaultFinder(examination) { fault in
+    let probe = DatabaseProbe(self, now: now, timeToLive: rules.timeToLive)
+    let finder = FaultFinder(probe) { fault in
       if let leftover = fault.leftover { leftovers.found.append(leftover) }
       if let failure = fault.failure { leftovers.failures.append(failure) }
     }
@@ -95,7 +96,7 @@ extension CrashDatabase {
     finder.findOrphanedAttachments()
     let name = DatabaseLayout.settingsLock
     do {
-      if let lock = try examination.lock(name, in: root), lock.isRemovable {
+      if let lock = try probe.lock(name, in: root), lock.isRemovable {
         leftovers.found.append(
           Leftover(kind: .settingsLock, folder: nil, name: name, size: UInt64(lock.byteCount), since: lock.since))
       }
@@ -126,35 +127,35 @@ extension DatabaseSession {
   package func clean(_ leftover: Leftover, _ rules: CleaningRules = CleaningRules(), now: Int64) -> Removal {
     do {
       let root = database.root
-      let examination = Examination(database, now: now, timeToLive: rules.timeToLive)
+      let probe = DatabaseProbe(database, now: now, timeToLive: rules.timeToLive)
       guard let folder = try leftover.folder.map({ name in try root.folderIfPresent(name) }) ?? root,
         let status = try folder.status(leftover.name)
       else { return .removed }
       switch leftover.kind {
       case .endedSession: return .changed
       case .newFile:
-        guard status.kind != .directory, examination.isExpired(status.modified) else { return .changed }
+        guard status.kind != .directory, probe.isExpired(status.modified) else { return .changed }
         return try folder.remove(leftover.name) ? .removed : .changed
       case .abandonedLock, .expiredLock, .settingsLock:
         let isGone = try LockFile.removeExpired(leftover.name, in: folder, now: now, timeToLive: rules.timeToLive)
         return isGone ? .removed : .changed
-      case .reportWithoutMetadata: return try cleanReport(leftover, folder, examination)
+      case .reportWithoutMetadata: return try cleanReport(leftover, folder, probe)
       case .metadataWithoutReport: return try cleanMetadata(leftover, folder)
-      case .attachmentsWithoutReport: return try cleanAttachments(leftover, examination)
+      case .attachmentsWithoutReport: return try cleanAttachments(leftover, probe)
       case .rejectedDump: return try cleanRejected(leftover, folder, rules, now)
       }
     } catch { return Removal(error, database.path(of: leftover)) }
   }
 
-  private func cleanReport(_ leftover: Leftover, _ folder: Folder, _ examination: Examination) throws -> Removal {
+  private func cleanReport(_ leftover: Leftover, _ folder: Folder, _ probe: DatabaseProbe) throws -> Removal {
     guard let state = ReportState(folder: leftover.folder), let id = leftover.id else { return .changed }
     let lock = try self.lock(id, in: state)
     let stem = leftover.name.stem
     return try withExtendedLifetime(lock) {
-      guard try examination.oldReportWithoutMetadata(stem, state, folder) != nil else { return .changed }
+      guard try probe.oldReportWithoutMetadata(stem, state, folder) != nil else { return .changed }
       try folder.remove(leftover.name)
       try folder.remove(leftover.name.appleDouble)
-      if try !examination.hasReport(id, stem) { try removeAttachments(stem) }
+      if try !probe.hasReport(id, stem) { try removeAttachments(stem) }
       return .removed
     }
   }
@@ -169,13 +170,13 @@ extension DatabaseSession {
     }
   }
 
-  private func cleanAttachments(_ leftover: Leftover, _ examination: Examination) throws -> Removal {
+  private func cleanAttachments(_ leftover: Leftover, _ probe: DatabaseProbe) throws -> Removal {
     guard let id = leftover.id, let parent = try database.folder(DatabaseLayout.attachments) else { return .changed }
     // Checked before the locks are taken: Crashpad abandons a finished report that it can't lock.
-    if try examination.hasReport(id, leftover.name) { return .changed }
+    if try probe.hasReport(id, leftover.name) { return .changed }
     let locks = try ReportState.allCases.map { try lock(id, in: $0) }
     return try withExtendedLifetime(locks) {
-      if try examination.hasReport(id, leftover.name) { return .changed }
+      if try probe.hasReport(id, leftover.name) { return .changed }
       try removeAttachments(leftover.name)
       guard try parent.status(leftover.name) == nil else {
         return .failed(FileFailure(database.path(of: leftover), .directoryNotEmpty))

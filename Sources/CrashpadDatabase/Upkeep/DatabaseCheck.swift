@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package import CrashpadBytes
 internal import CrashpadFiles
 internal import CrashpadSnapshot
@@ -31,7 +32,7 @@ package struct DatabaseCheck: Sendable {
   /// Checks the whole database. An unreadable part is a finding too.
   package func run() -> Summary {
     var findings = FindingList()
-    let finder = FaultFinder(Examination(database, now: now)) { fault in
+    let finder = FaultFinder(DatabaseProbe(database, now: now)) { fault in
       guard !fault.isBusy, !ignored.contains(fault.rule.code) else { return }
       findings.append(Finding(fault.rule, path: fault.path, expected: fault.expected, found: fault.found))
     }

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 internal import CrashpadBytes
 internal import CrashpadFiles
 internal import CrashpadSnapshot
@@ -5,8 +6,8 @@ internal import SystemPackage
 
 // Repairs two reports with one id.
 extension RepairPass {
-  func mendDuplicates() {
-    guard mends(DatabaseRules.duplicateReport) else { return }
+  func repairDuplicates() {
+    guard repairs(DatabaseRules.duplicateReport) else { return }
     trying(ReportState.completed.rawValue) {
       let (pending, completed) = (folder(.pending), folder(.completed))
       var stems: [UUIDBytes: FileName] = [:]
@@ -17,8 +18,8 @@ extension RepairPass {
         guard let id = stem.uuid, let other = stems[id] else { continue }
         let path = pending.path(stem.reportName)
         trying(path) {
-          guard try Examination.isDouble(stem, in: pending, other, in: completed) else { return }
-          if try [stem, other].contains(where: examination.isBusy) { return busy(path) }
+          guard try DatabaseProbe.isDouble(stem, in: pending, other, in: completed) else { return }
+          if try [stem, other].contains(where: probe.isBusy) { return busy(path) }
           let locks = try ReportState.allCases.map { try session?.lock(id, in: $0) }
           try withExtendedLifetime(locks) {
             try part(stem, .pending, from: other, .completed, rule: DatabaseRules.duplicateReport)
@@ -38,8 +39,8 @@ extension RepairPass {
     _ stem: FileName, _ state: ReportState, from other: FileName, _ otherState: ReportState, rule: Rule
   ) throws {
     let (folder, otherFolder) = (folder(state), folder(otherState))
-    let metadata = try examination.metadata(stem, in: folder)
-    if try metadata.isOversized || examination.metadata(other, in: otherFolder).isOversized { return }
+    let metadata = try probe.metadata(stem, in: folder)
+    if try metadata.isOversized || probe.metadata(other, in: otherFolder).isOversized { return }
     let file = try InputFile(folder.open(stem.reportName))
     let otherFile = try InputFile(otherFolder.open(other.reportName))
     if try Self.isSameContent(file, otherFile) {
@@ -64,7 +65,7 @@ extension RepairPass {
   }
 
   private func removeDuplicate(_ stem: FileName, in folder: RepairFolder, of target: String, rule: Rule) throws {
-    let metadata = try examination.metadata(stem, in: folder)
+    let metadata = try probe.metadata(stem, in: folder)
     try folder.remove(stem.reportName)
     // Damaged metadata that is not repaired has no report from here on.
     if metadata.value != nil { try folder.remove(stem.metadataName) }
@@ -77,8 +78,8 @@ extension RepairPass {
     _ stem: FileName, _ folder: RepairFolder, _ other: FileName, _ otherState: ReportState, rule: Rule
   ) throws {
     let otherFolder = self.folder(otherState)
-    let own = try examination.metadata(stem, in: folder)
-    let staying = try examination.metadata(other, in: otherFolder)
+    let own = try probe.metadata(stem, in: folder)
+    let staying = try probe.metadata(other, in: otherFolder)
     let isBetter = own.value.map { Self.rank($0) > (staying.value.map(Self.rank) ?? (-1, 0, 0)) } ?? false
     let winner = isBetter ? own.value : staying.value
     let loser = isBetter ? (staying, other, otherFolder) : (own, stem, folder)

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 internal import CrashpadBytes
 internal import CrashpadFiles
 internal import CrashpadSnapshot
@@ -5,7 +6,7 @@ internal import SystemPackage
 
 // Repairs the names of attachment directories, and permissions.
 extension RepairPass {
-  func mendAttachments(_ faults: [Fault]) {
+  func repairAttachments(_ faults: [Fault]) {
     for fault in faults {
       guard fault.place.first == DatabaseLayout.attachments, let name = fault.place.last, let id = name.uuid else {
         continue
@@ -22,9 +23,9 @@ extension RepairPass {
 
   /// Works from the inside outwards: as long as an outer directory is open to others, a next repair still finds its
   /// entries.
-  func mendPermissions(_ faults: [Fault]) {
+  func repairPermissions(_ faults: [Fault]) {
     for fault in faults.sorted(by: { Self.isInner($0.place, $1.place) }) {
-      trying(fault.path) { try mendPermissions(fault) }
+      trying(fault.path) { try repairPermissions(fault) }
     }
   }
 
@@ -34,7 +35,7 @@ extension RepairPass {
     return a.count > b.count
   }
 
-  private func mendPermissions(_ fault: Fault) throws {
+  private func repairPermissions(_ fault: Fault) throws {
     var folder = database.root
     func done(_ status: FileStatus, _ set: (UInt32) throws(FileFailure) -> Void) throws(FileFailure) {
       let permissions = status.permissions & 0o700

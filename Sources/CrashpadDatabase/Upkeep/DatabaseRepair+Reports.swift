@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 internal import CrashpadBytes
 internal import CrashpadFiles
 internal import CrashpadSnapshot
@@ -5,7 +6,7 @@ internal import SystemPackage
 
 // Repairs single reports: their metadata and names.
 extension RepairPass {
-  func mendReports(_ state: ReportState, _ faults: [Fault]) {
+  func repairReports(_ state: ReportState, _ faults: [Fault]) {
     var stems: [FileName] = []
     for fault in faults where fault.place.first == state.folderName {
       let stem = fault.place[1].stem
@@ -14,23 +15,23 @@ extension RepairPass {
     // Lower-case names first: the others are compared with them.
     for stem in stems.filter({ !$0.hasUpperCase }) + stems.filter(\.hasUpperCase) {
       let path = folder(state).path(stem.reportName)
-      trying(path) { try mend(stem, path, in: state) }
+      trying(path) { try repair(stem, path, in: state) }
     }
   }
 
-  private func mend(_ stem: FileName, _ path: String, in state: ReportState) throws {
+  private func repair(_ stem: FileName, _ path: String, in state: ReportState) throws {
     let folder = folder(state)
     guard let id = stem.uuid, try folder.status(stem.reportName)?.kind == .regular else { return }
-    let metadata = try examination.metadata(stem, in: folder)
+    let metadata = try probe.metadata(stem, in: folder)
     // Metadata beyond the size that is ever read would be lost in the renaming.
-    let renames = stem.hasUpperCase && mends(DatabaseRules.upperCaseName) && !metadata.isOversized
+    let renames = stem.hasUpperCase && repairs(DatabaseRules.upperCaseName) && !metadata.isOversized
     guard renames || rule(of: metadata) != nil else { return }
-    if try examination.isBusy(stem) {
+    if try probe.isBusy(stem) {
       // A report that is being moved has no metadata for a moment.
       repeat {
-        let again = try examination.metadata(stem, in: folder)
+        let again = try probe.metadata(stem, in: folder)
         guard renames || rule(of: again) != nil, try folder.status(stem.reportName) != nil else { return }
-      } while examination.pauses(&pauses)
+      } while probe.pauses(&pauses)
       return busy(path)
     }
     if renames { try claimMetadata(id.stem, for: stem, in: folder) }
@@ -38,16 +39,16 @@ extension RepairPass {
     try withExtendedLifetime(lock) {
       // Under the lock, no other program changes the report any more.
       guard let status = try folder.status(stem.reportName) else { return }
-      try mendMetadata(stem, path, status, in: folder)
+      try repairMetadata(stem, path, status, in: folder)
       if renames { try rename(stem, to: id, in: state) }
     }
   }
 
   /// The rule that a repair applies to; nil if there is nothing to repair.
-  private func rule(of metadata: FoundMetadata) -> Rule? { metadata.rule.flatMap { mends($0) ? $0 : nil } }
+  private func rule(of metadata: FoundMetadata) -> Rule? { metadata.rule.flatMap { repairs($0) ? $0 : nil } }
 
-  private func mendMetadata(_ stem: FileName, _ path: String, _ status: FileStatus, in folder: RepairFolder) throws {
-    let metadata = try examination.metadata(stem, in: folder)
+  private func repairMetadata(_ stem: FileName, _ path: String, _ status: FileStatus, in folder: RepairFolder) throws {
+    let metadata = try probe.metadata(stem, in: folder)
     guard let rule = rule(of: metadata) else { return }
     switch metadata {
     case .file, .missing, .attributes: break
@@ -68,7 +69,7 @@ extension RepairPass {
   /// leftovers.
   private func claimMetadata(_ target: FileName, for stem: FileName, in folder: RepairFolder) throws {
     guard try folder.status(target.metadataName) != nil, try folder.status(target.reportName) == nil else { return }
-    if try folder.status(stem.metadataName) == nil, case .file = try examination.metadata(target, in: folder) {
+    if try folder.status(stem.metadataName) == nil, case .file = try probe.metadata(target, in: folder) {
       try folder.move(target.metadataName, to: folder, as: stem.metadataName)
       return done(
         .renamed, DatabaseRules.upperCaseName, folder.path(target.metadataName),
@@ -86,7 +87,7 @@ extension RepairPass {
       return try part(stem, state, from: id.stem, state, rule: DatabaseRules.upperCaseName)
     }
     let newName = id.stem.reportName
-    if case .file(let metadata, _) = try examination.metadata(stem, in: folder) {
+    if case .file(let metadata, _) = try probe.metadata(stem, in: folder) {
       try folder.replace(id.stem.metadataName, with: metadata.bytes)
     }
     try folder.move(stem.reportName, to: folder, as: newName)
@@ -97,8 +98,8 @@ extension RepairPass {
 
   // MARK: Metadata without a report
 
-  func mendLoneMetadata(_ state: ReportState) {
-    guard mends(DatabaseRules.metadataWithoutReport) else { return }
+  func repairLoneMetadata(_ state: ReportState) {
+    guard repairs(DatabaseRules.metadataWithoutReport) else { return }
     let folder = folder(state)
     trying(state.rawValue) {
       let listing = try ReportFolder(folder)
@@ -106,20 +107,20 @@ extension RepairPass {
         let parts = listing.parts[stem] ?? []
         guard parts.contains(.metadata), !parts.contains(.report) else { continue }
         let path = folder.path(stem.metadataName)
-        trying(path) { try mendLone(stem, path, in: folder) }
+        trying(path) { try repairLone(stem, path, in: folder) }
       }
     }
   }
 
   /// Takes no lock: if this process died holding it, the next session would remove the metadata and attachments that
   /// belong to a missing report. So the metadata is moved aside first, and back if a report appeared meanwhile.
-  private func mendLone(_ stem: FileName, _ path: String, in folder: RepairFolder) throws {
+  private func repairLone(_ stem: FileName, _ path: String, in folder: RepairFolder) throws {
     func isAlone() throws(FileFailure) -> Bool {
-      if try examination.isBusy(stem) { return false }
+      if try probe.isBusy(stem) { return false }
       return try folder.status(stem.reportName) == nil
     }
-    guard try examination.isLone(stem, in: folder) else { return }
-    let metadata = try examination.metadata(stem, in: folder)
+    guard try probe.isLone(stem, in: folder) else { return }
+    let metadata = try probe.metadata(stem, in: folder)
     let rule = DatabaseRules.metadataWithoutReport
     if case .file(let value, _) = metadata, !metadata.isOversized,
       try value.serverID.isEmpty || isKnown(value, of: stem)
@@ -157,7 +158,7 @@ extension RepairPass {
     guard let id = stem.uuid else { return false }
     return try ReportState.allCases.map(folder).contains { folder in
       guard try folder.status(DatabaseLayout.report(id)) != nil,
-        case .file(let metadata, _) = try examination.metadata(id.stem, in: folder)
+        case .file(let metadata, _) = try probe.metadata(id.stem, in: folder)
       else { return false }
       return metadata == value
     }

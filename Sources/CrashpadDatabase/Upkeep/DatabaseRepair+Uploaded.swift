@@ -1,23 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
 internal import CrashpadFiles
 internal import CrashpadSnapshot
 
 // Repairs reports that were uploaded and are still pending.
 extension RepairPass {
   /// Completes uploads that were killed after the server had the report; Crashpad would send it again.
-  func mendUploaded() {
-    guard mends(DatabaseRules.uploadedInPending) else { return }
+  func repairUploaded() {
+    guard repairs(DatabaseRules.uploadedInPending) else { return }
     trying(ReportState.pending.rawValue) {
       let (pending, completed) = (folder(.pending), folder(.completed))
       let completedIDs = Set(try ReportFolder(completed).reports.compactMap(\.uuid))
       for stem in try ReportFolder(pending).reports {
-        // Two reports with one id are left to `mendDuplicates`.
+        // Two reports with one id are left to `repairDuplicates`.
         guard let id = stem.uuid, !completedIDs.contains(id) else { continue }
         let path = pending.path(stem.reportName)
         trying(path) {
           guard try pending.status(stem.reportName)?.kind == .regular else { return }
-          let metadata = try examination.metadata(stem, in: pending)
+          let metadata = try probe.metadata(stem, in: pending)
           guard metadata.value?.isUploaded == true, !metadata.isOversized else { return }
-          if try examination.isBusy(stem) { return busy(path) }
+          if try probe.isBusy(stem) { return busy(path) }
           guard try complete(stem, id) else { return }
           done(.completedReport, DatabaseRules.uploadedInPending, path, target: completed.path(stem.reportName))
         }
@@ -30,7 +31,7 @@ extension RepairPass {
     let (pending, completed) = (folder(.pending), folder(.completed))
     let lock = try session?.lock(id, in: .pending)
     return try withExtendedLifetime(lock) {
-      guard let metadata = try examination.metadata(stem, in: pending).value, metadata.isUploaded else { return false }
+      guard let metadata = try probe.metadata(stem, in: pending).value, metadata.isUploaded else { return false }
       try clearMetadata(stem, metadata)
       guard let session else {
         try completed.replace(stem.metadataName, with: metadata.bytes)
@@ -51,7 +52,7 @@ extension RepairPass {
   private func clearMetadata(_ stem: FileName, _ new: ReportMetadata) throws {
     let completed = folder(.completed)
     guard try completed.status(stem.metadataName) != nil else { return }
-    let old = try examination.metadata(stem, in: completed)
+    let old = try probe.metadata(stem, in: completed)
     if let value = old.value, !old.isOversized, value.serverID.isEmpty || value.serverID == new.serverID { return }
     try keepAside(
       stem.metadataName, in: completed, rule: DatabaseRules.uploadedInPending,

@@ -1,9 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
 package import CrashpadBytes
 package import CrashpadFiles
 package import CrashpadSnapshot
 internal import SystemPackage
 
-/// Repairs the findings of `DatabaseCheck` that `DatabaseRules.mended` lists, without losing a report.
+/// Repairs the findings of `DatabaseCheck` that `DatabaseRules.repairable` lists, without losing a report.
 ///
 /// It works beside other programs, under the locks of the reports. Killing it at any moment loses nothing, and the next
 /// repair reaches the same result; repairing twice changes nothing. Replaced files that may be valuable are kept in
@@ -80,60 +81,60 @@ package struct DatabaseRepair: Sendable {
   /// Repairs the database; with `isDryRun` only reports the planned changes.
   ///
   /// Throws `FileFailure` if the database can't be changed at all.
-  package func run(isDryRun: Bool, _ tell: (Event) -> Void) throws(FileFailure) {
-    try withoutActuallyEscaping(tell) { tell throws(FileFailure) in
-      let examination = Examination(database, now: now)
-      let faults = faults(examination)
+  package func run(isDryRun: Bool, _ onEvent: (Event) -> Void) throws(FileFailure) {
+    try withoutActuallyEscaping(onEvent) { onEvent throws(FileFailure) in
+      let probe = DatabaseProbe(database, now: now)
+      let faults = faults(probe)
       var session: DatabaseSession?
       defer { session?.close() }
       if !isDryRun {
-        session = try DatabaseSession(database, now: examination.clock)
+        session = try DatabaseSession(database, now: probe.clock)
         for name in DatabaseLayout.directories where !ignored.contains(DatabaseRules.missingDirectory.code) {
-          _ = try database.root.folderMade(name)
+          _ = try database.root.createFolder(ifMissing: name)
         }
       }
-      let pass = RepairPass(examination, session, newClientID: newClientID, ignoring: ignored, tell)
+      let pass = RepairPass(probe, session, newClientID: newClientID, ignoring: ignored, onEvent)
       for remedy in Remedy.all { remedy.apply(pass, faults.filter { remedy.rules.contains($0.rule) }) }
     }
   }
 
-  /// The faults to mend. Dead sessions are always mended: each session does that when it begins.
-  private func faults(_ examination: Examination) -> [Fault] {
+  /// The faults to repair. Dead sessions are always repaired: each session does that when it begins.
+  private func faults(_ probe: DatabaseProbe) -> [Fault] {
     var faults: [Fault] = []
-    let mended = DatabaseRules.mended.filter { $0 == DatabaseRules.deadRun || !ignored.contains($0.code) }
-    FaultFinder(examination) { if mended.contains($0.rule) { faults.append($0) } }.findAll()
+    let repairable = DatabaseRules.repairable.filter { $0 == DatabaseRules.deadRun || !ignored.contains($0.code) }
+    FaultFinder(probe) { if repairable.contains($0.rule) { faults.append($0) } }.findAll()
     return faults
   }
 }
 
 /// One run of `DatabaseRepair`.
 final class RepairPass {
-  let examination: Examination
+  let probe: DatabaseProbe
   /// Nil in a dry run, which changes nothing.
   let session: DatabaseSession?
   private let newClientID: UUIDBytes
   private let ignored: Set<String>
-  private let tell: (DatabaseRepair.Event) -> Void
+  private let onEvent: (DatabaseRepair.Event) -> Void
   private let pending: RepairFolder
   private let completed: RepairFolder
   private let rejected: RepairFolder
   /// The number of times that this run may still wait for others.
   var pauses = 100
 
-  var database: CrashDatabase { examination.database }
+  var database: CrashDatabase { probe.database }
 
   init(
-    _ examination: Examination, _ session: DatabaseSession?, newClientID: UUIDBytes, ignoring ignored: Set<String>,
-    _ tell: @escaping (DatabaseRepair.Event) -> Void
+    _ probe: DatabaseProbe, _ session: DatabaseSession?, newClientID: UUIDBytes, ignoring ignored: Set<String>,
+    _ onEvent: @escaping (DatabaseRepair.Event) -> Void
   ) {
-    self.examination = examination
+    self.probe = probe
     self.session = session
     self.newClientID = newClientID
     self.ignored = ignored
-    self.tell = tell
-    pending = RepairFolder(DatabaseLayout.pending, in: examination.database, session)
-    completed = RepairFolder(DatabaseLayout.completed, in: examination.database, session)
-    rejected = RepairFolder(DatabaseLayout.rejected, in: examination.database, session)
+    self.onEvent = onEvent
+    pending = RepairFolder(DatabaseLayout.pending, in: probe.database, session)
+    completed = RepairFolder(DatabaseLayout.completed, in: probe.database, session)
+    rejected = RepairFolder(DatabaseLayout.rejected, in: probe.database, session)
   }
 
   func folder(_ state: ReportState) -> RepairFolder {
@@ -143,29 +144,29 @@ final class RepairPass {
     }
   }
 
-  func mends(_ rule: Rule) -> Bool { !ignored.contains(rule.code) }
+  func repairs(_ rule: Rule) -> Bool { !ignored.contains(rule.code) }
 
   func done(
     _ action: DatabaseRepair.Fact.Action, _ rule: Rule, _ path: String, target: String? = nil,
     creationTime: Int64? = nil, permissions: UInt32? = nil
   ) {
-    tell(
+    onEvent(
       .done(
         DatabaseRepair.Fact(
           action: action, rule: rule, path: path, target: target, creationTime: creationTime,
           permissions: permissions)))
   }
 
-  func busy(_ path: String) { tell(.notDone(path: path, .busy)) }
+  func busy(_ path: String) { onEvent(.notDone(path: path, .busy)) }
 
   /// Runs `body`; a failure is reported, and the repair goes on.
   func trying(_ path: String, _ body: () throws -> Void) {
     do { try body() } catch let failure as FileFailure {
-      tell(.notDone(path: path, .file(failure)))
+      onEvent(.notDone(path: path, .file(failure)))
     } catch is DatabaseSession.Busy {
       busy(path)
     } catch {
-      tell(.notDone(path: path, .file(FileFailure(database.path, .ioError))))
+      onEvent(.notDone(path: path, .file(FileFailure(database.path, .ioError))))
     }
   }
 
@@ -179,9 +180,9 @@ final class RepairPass {
     for fault in faults where fault.rule == DatabaseRules.deadRun { done(.endedSession, fault.rule, fault.path) }
   }
 
-  func mendSettings() {
+  func repairSettings() {
     let path = DatabaseLayout.settings.text
-    guard mends(DatabaseRules.settingsDamaged) else { return }
+    guard repairs(DatabaseRules.settingsDamaged) else { return }
     trying(path) {
       guard try database.root.status(DatabaseLayout.settings)?.kind == .regular,
         case .damaged = try database.settings(waits: false)
@@ -197,14 +198,14 @@ final class RepairPass {
 
   // MARK: Locks
 
-  func mendLocks(_ faults: [Fault]) {
+  func repairLocks(_ faults: [Fault]) {
     for fault in faults {
       guard let lock = fault.leftover, [.abandonedLock, .expiredLock].contains(lock.kind) else { continue }
       trying(fault.path) {
         if session != nil {
           guard let name = lock.folder, let folder = try database.folder(name),
             try LockFile.removeExpired(
-              lock.name, in: folder, now: examination.now, timeToLive: examination.timeToLive)
+              lock.name, in: folder, now: probe.now, timeToLive: probe.timeToLive)
           else { return }
         }
         done(.removedLock, fault.rule, fault.path)

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package import CrashpadBytes
 
 /// The rules of a database directory. Codes are stable; crashpadctl-database(5) has a paragraph for each.
@@ -130,5 +131,5 @@ package enum DatabaseRules {
   ]
 
   /// The rules that `DatabaseRepair` repairs.
-  package static let mended: Set<Rule> = Set(Remedy.all.flatMap { $0.rules })
+  package static let repairable: Set<Rule> = Set(Remedy.all.flatMap { $0.rules })
 }

@@ -1,7 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0
 internal import CrashpadBytes
 internal import CrashpadFiles
 
-/// A fault of a database, found by `FaultFinder`. `DatabaseCheck` reports it, `DatabaseRepair` mends it if there is a
+/// A fault of a database, found by `FaultFinder`. `DatabaseCheck` reports it, `DatabaseRepair` repairs it if there is a
 /// `Remedy` for its rule, and cleaning removes those that are leftovers.
 struct Fault {
   let rule: Rule
@@ -11,7 +12,7 @@ struct Fault {
   var found: Finding.Value?
   /// The leftover that cleaning removes; nil if cleaning leaves the entry alone.
   var leftover: Leftover?
-  /// Whether another program may be about to mend it: it has the report's lock.
+  /// Whether another program may be about to repair it: it has the report's lock.
   var isBusy = false
   /// Why the entry could not be examined, or can't be cleaned.
   var failure: FileFailure?

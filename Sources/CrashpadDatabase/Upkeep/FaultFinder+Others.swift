@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 internal import CrashpadBytes
 internal import CrashpadFiles
 internal import CrashpadSnapshot
@@ -9,7 +10,7 @@ extension FaultFinder {
   func findNew() {
     inFolder(DatabaseLayout.new) { folder, name, place, search throws(FileFailure) in
       guard let status = try folder.status(name) else { return }
-      let isOld = examination.isExpired(status.modified)
+      let isOld = probe.isExpired(status.modified)
       func leftover(_ kind: Leftover.Kind) -> Leftover {
         Leftover(kind, place, size: UInt64(clamping: status.size), since: status.modified)
       }
@@ -39,7 +40,7 @@ extension FaultFinder {
   /// Returns nil for a file that is gone or can't be read. The session of the latter may live, so it is no failure.
   private func owner(of name: FileName, in new: Folder, _ place: [FileName]) throws(FileFailure) -> OpenFile.Ownership?
   {
-    do { return try examination.owner(of: name, in: new) } catch {
+    do { return try probe.owner(of: name, in: new) } catch {
       add(DatabaseRules.unreadable, place, found: .text(error.errno.description))
       return nil
     }
@@ -86,7 +87,7 @@ extension FaultFinder {
   /// The ids of all reports, also of those that are being made.
   private func reportIDs() throws(FileFailure) -> Set<UUIDBytes> {
     var ids: Set<UUIDBytes> = []
-    for place in Examination.places {
+    for place in DatabaseProbe.places {
       for name in try database.folder(place)?.names() ?? [] where name.hasSuffix(DatabaseLayout.reportExtension) {
         if let id = name.stem.uuid { ids.insert(id) }
       }
@@ -100,9 +101,9 @@ extension FaultFinder {
     _ status: FileStatus, _ place: [FileName], in folder: Folder, _ reports: Set<UUIDBytes>
   ) throws(FileFailure) {
     guard let name = place.last, let id = name.uuid, !reports.contains(id) else { return }
-    let use = try examination.use(of: name)
+    let use = try probe.use(of: name)
     if case .busy = use { return }
-    guard try !examination.hasReport(id, name), try folder.status(name) != nil else { return }
+    guard try !probe.hasReport(id, name), try folder.status(name) != nil else { return }
     var fault = Fault(rule: DatabaseRules.orphanedAttachments, place: place)
     fault.setLeftover(use) { () throws(FileFailure) in
       let attachments = try folder.folder(name)
@@ -145,7 +146,7 @@ extension FaultFinder {
       switch PendingDumpLock.decide(dump, bundleIDs: [], now: now) {
       case .notLocked: if dump.size == 0 { add(DatabaseRules.emptyDump, place) }
       case .expired: add(DatabaseRules.expiredDumpLock, place)
-      case .fromFuture where examination.isFuture(dump.modified):
+      case .fromFuture where probe.isFuture(dump.modified):
         add(DatabaseRules.futureDump, place, found: .text("in \(Self.span(from: now, to: dump.modified))"))
       case .owned, .locked, .fromFuture: break
       }
@@ -161,7 +162,7 @@ extension FaultFinder {
       checkPermissions(status, place, search: search)
       if let main = name.removing(suffix: DatabaseLayout.reasonExtension), status.kind == .regular {
         // The reason is written first, so its dump may follow.
-        let isThere = try examination.waits(beside: name, in: folder) { () throws(FileFailure) -> Bool in
+        let isThere = try probe.waits(beside: name, in: folder) { () throws(FileFailure) -> Bool in
           try folder.status(main) != nil
         }
         if !isThere { add(DatabaseRules.reasonWithoutDump, place) }
@@ -176,7 +177,7 @@ extension FaultFinder {
 
 extension Fault {
   /// Makes it a leftover if no lock prevents that. A failure of `leftover` is recorded.
-  mutating func setLeftover(_ use: Examination.Use, _ leftover: () throws(FileFailure) -> Leftover?) {
+  mutating func setLeftover(_ use: DatabaseProbe.Use, _ leftover: () throws(FileFailure) -> Leftover?) {
     if case .busy = use { return }
     do throws(FileFailure) {
       guard let leftover = try leftover() else { return }

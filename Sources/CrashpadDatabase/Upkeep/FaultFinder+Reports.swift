@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 internal import CrashpadBytes
 internal import CrashpadFiles
 internal import CrashpadSnapshot
@@ -24,7 +25,7 @@ extension FaultFinder {
       guard parts.contains(.report), let id = stem.uuid else { return }
       found[id] = stem
       if let other = others[id], let pending = try database.folder(DatabaseLayout.pending),
-        try Examination.isDouble(other, in: pending, stem, in: reports.folder)
+        try DatabaseProbe.isDouble(other, in: pending, stem, in: reports.folder)
       {
         add(
           DatabaseRules.duplicateReport, reports.place(stem.reportName),
@@ -85,7 +86,7 @@ extension FaultFinder {
     if parts.contains(.metadata), let status = try reports.folder.status(stem.metadataName) {
       let place = reports.place(stem.metadataName)
       // While a report moves, its metadata has a second link for a moment.
-      if status.linkCount > 1, try !examination.isBusy(stem) { checkLinks(status, place) }
+      if status.linkCount > 1, try !probe.isBusy(stem) { checkLinks(status, place) }
       checkPermissions(status, place, search: reports.search)
     }
     if parts.contains(.lock) { try checkLock(stem, in: reports) }
@@ -113,10 +114,10 @@ extension FaultFinder {
   // MARK: Metadata
 
   private func checkLone(_ stem: FileName, in reports: Reports) throws(FileFailure) {
-    guard try examination.isLone(stem, in: reports.folder) else { return }
+    guard try probe.isLone(stem, in: reports.folder) else { return }
     let place = reports.place(stem.metadataName)
     var fault = Fault(rule: DatabaseRules.metadataWithoutReport, place: place)
-    fault.setLeftover(try examination.use(of: stem, toLock: [reports.state])) { () throws(FileFailure) in
+    fault.setLeftover(try probe.use(of: stem, toLock: [reports.state])) { () throws(FileFailure) in
       guard let status = try reports.folder.status(stem.metadataName), status.kind == .regular else { return nil }
       return Leftover(
         .metadataWithoutReport, place, size: UInt64(clamping: status.size), since: status.modified)
@@ -126,12 +127,12 @@ extension FaultFinder {
 
   private func checkMetadata(_ stem: FileName, in reports: Reports) throws(FileFailure) {
     let place = reports.place(stem.metadataName)
-    var metadata = try examination.metadata(stem, in: reports.folder)
-    var use = Examination.Use.free
+    var metadata = try probe.metadata(stem, in: reports.folder)
+    var use = DatabaseProbe.Use.free
     if metadata.value == nil {
       // A program that changes it holds a lock, here or in the directory from which the report came.
-      use = try examination.use(of: stem, toLock: [reports.state])
-      metadata = try examination.metadata(stem, in: reports.folder)
+      use = try probe.use(of: stem, toLock: [reports.state])
+      metadata = try probe.metadata(stem, in: reports.folder)
       if try reports.folder.status(stem.reportName) == nil { return }
     }
     let isBusy = if case .busy = use { true } else { false }
@@ -144,7 +145,7 @@ extension FaultFinder {
       if case .missing = metadata {
         let place = fault.place
         fault.setLeftover(use) { () throws(FileFailure) in
-          try examination.oldReportWithoutMetadata(stem, reports.state, reports.folder).map {
+          try probe.oldReportWithoutMetadata(stem, reports.state, reports.folder).map {
             Leftover(.reportWithoutMetadata, place, size: $0.storedSize, since: $0.modified)
           }
         }
@@ -177,7 +178,7 @@ extension FaultFinder {
   // MARK: Locks
 
   private func checkLock(_ stem: FileName, in reports: Reports) throws(FileFailure) {
-    guard let lock = try examination.lock(stem.lockName, in: reports.folder) else { return }
+    guard let lock = try probe.lock(stem.lockName, in: reports.folder) else { return }
     let (rule, found): (Rule, Finding.Value?) =
       switch lock.kind {
       case .held: (DatabaseRules.lockHeld, nil)

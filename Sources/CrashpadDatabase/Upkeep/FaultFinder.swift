@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 internal import CrashpadBytes
 internal import CrashpadFiles
 internal import CrashpadSnapshot
@@ -5,19 +6,19 @@ internal import SystemPackage
 
 /// Finds the faults of a database: each entry that breaks one of `DatabaseRules`. It only reads, and takes no locks.
 struct FaultFinder {
-  let examination: Examination
+  let probe: DatabaseProbe
   /// The bits of group and others that may reach entries of the database.
   private let rootSearch: UInt32
   private let report: (Fault) -> Void
 
-  var database: CrashDatabase { examination.database }
-  var now: Int64 { examination.now }
+  var database: CrashDatabase { probe.database }
+  var now: Int64 { probe.now }
 
   /// - Parameter report: called with each fault, in order.
-  init(_ examination: Examination, _ report: @escaping (Fault) -> Void) {
-    self.examination = examination
+  init(_ probe: DatabaseProbe, _ report: @escaping (Fault) -> Void) {
+    self.probe = probe
     self.report = report
-    rootSearch = (try? examination.database.root.status()).map { Self.search($0.permissions) } ?? 0
+    rootSearch = (try? probe.database.root.status()).map { Self.search($0.permissions) } ?? 0
   }
 
   /// Finds the faults of the whole database.
@@ -166,7 +167,7 @@ struct FaultFinder {
     guard let time else { return }
     if time < 0 {
       add(DatabaseRules.negativeTime, place, found: .text("\(what), \(time) s"))
-    } else if examination.isFuture(time) {
+    } else if probe.isFuture(time) {
       add(DatabaseRules.futureTime, place, found: .text("\(what), in \(Self.span(from: now, to: time))"))
     }
   }

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package import CrashpadFiles
 internal import CrashpadSnapshot
 internal import SystemPackage
@@ -146,7 +147,7 @@ extension CrashDatabase {
   ///   - report: a report that the rules remove.
   ///   - expiredLocks: whether expired locks are removed before.
   ///   - now: in seconds since 1970.
-  package func foreseePruning(of report: Report, removingExpiredLocks expiredLocks: Bool, now: Int64) -> Removal {
+  package func predictPruning(of report: Report, removingExpiredLocks expiredLocks: Bool, now: Int64) -> Removal {
     do {
       switch try lockState(report.id, in: report.state) {
       case nil, .abandoned: return .removed

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package import CrashpadFiles
 
 /// The dumps of a database besides its reports: those that wait in `pending-serialized-ios-dump/` and those in

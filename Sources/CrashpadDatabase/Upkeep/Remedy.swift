@@ -1,7 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0
 internal import CrashpadBytes
 internal import CrashpadFiles
 
-/// One kind of repair: the rules whose faults it mends, and how.
+/// One kind of repair: the rules whose faults it repairs, and how.
 struct Remedy: Sendable {
   let rules: [Rule]
   /// Gets the faults of its rules. In a dry run of the pass it reports the changes without making them.
@@ -14,24 +15,24 @@ struct Remedy: Sendable {
 
   /// All of them, in the order in which a repair applies them: each leaves what the later ones need.
   static let all: [Remedy] = [
-    // The session of the repair has mended these when it began.
+    // The session of the repair has repaired these when it began.
     Remedy(DatabaseRules.missingDirectory, DatabaseRules.deadRun) { $0.reportOpening($1) },
     // While the files have the names that the user knows.
-    Remedy(DatabaseRules.writableByOthers, DatabaseRules.readableByOthers) { $0.mendPermissions($1) },
-    Remedy(DatabaseRules.settingsDamaged) { pass, _ in pass.mendSettings() },
-    Remedy(DatabaseRules.abandonedLock, DatabaseRules.expiredLock, DatabaseRules.damagedLock) { $0.mendLocks($1) },
+    Remedy(DatabaseRules.writableByOthers, DatabaseRules.readableByOthers) { $0.repairPermissions($1) },
+    Remedy(DatabaseRules.settingsDamaged) { pass, _ in pass.repairSettings() },
+    Remedy(DatabaseRules.abandonedLock, DatabaseRules.expiredLock, DatabaseRules.damagedLock) { $0.repairLocks($1) },
     Remedy(
       DatabaseRules.missingMetadata, DatabaseRules.truncatedMetadata, DatabaseRules.unknownMetadataVersion,
       DatabaseRules.metadataInAttributes, DatabaseRules.upperCaseName
     ) { pass, faults in
-      for state in ReportState.allCases { pass.mendReports(state, faults) }
+      for state in ReportState.allCases { pass.repairReports(state, faults) }
     },
-    Remedy(DatabaseRules.duplicateReport) { pass, _ in pass.mendDuplicates() },
-    Remedy(DatabaseRules.uploadedInPending) { pass, _ in pass.mendUploaded() },
+    Remedy(DatabaseRules.duplicateReport) { pass, _ in pass.repairDuplicates() },
+    Remedy(DatabaseRules.uploadedInPending) { pass, _ in pass.repairUploaded() },
     Remedy(DatabaseRules.metadataWithoutReport) { pass, _ in
-      for state in ReportState.allCases { pass.mendLoneMetadata(state) }
+      for state in ReportState.allCases { pass.repairLoneMetadata(state) }
     },
     // Directories of attachments; reports were renamed above.
-    Remedy(DatabaseRules.upperCaseName) { $0.mendAttachments($1) },
+    Remedy(DatabaseRules.upperCaseName) { $0.repairAttachments($1) },
   ]
 }

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 internal import CrashpadFiles
 internal import SystemPackage
 
@@ -70,7 +71,7 @@ final class RepairFolder: FolderView {
   /// The directory on the disk, which is made if it is missing.
   private func made() throws(FileFailure) -> Folder {
     if let folder = try database.folder(name) { return folder }
-    return try database.root.folderMade(name)
+    return try database.root.createFolder(ifMissing: name)
   }
 
   func remove(_ file: FileName) throws(FileFailure) {

@@ -1,8 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
 internal import CrashpadBytes
 package import CrashpadFiles
 package import CrashpadSnapshot
 
-/// A dump that had its events, or a file without a crash in it.
+/// A dump whose events were written, or a file without a crash.
 package struct SeenDump: Sendable, Hashable {
   /// The digest that represents a version of a file.
   package static func digest(_ file: FileIdentity) -> UInt64 {
@@ -11,9 +12,9 @@ package struct SeenDump: Sendable, Hashable {
     return unsafe digest.span.bytes.uint64(at: 0)
   }
 
-  /// Nil of a file in which there is no dump.
+  /// Nil for a file without a dump.
   package var id: UUIDBytes?
-  /// A digest of what tells the file from others and from later versions of itself; nil of an input that is no file.
+  /// A digest of the file's identity, size and times; nil for an input that is not a file.
   package var file: UInt64?
 
   package init(id: UUIDBytes?, file: UInt64?) {
@@ -81,7 +82,7 @@ enum CursorText {
 
   // MARK: Reading
 
-  /// Nil of a line that no run has written, or not to its end.
+  /// Nil for a line that is damaged or cut short.
   static func parse(_ bytes: ArraySlice<UInt8>) -> Line? {
     guard bytes.count > 9, let space = bytes.lastIndex(of: UInt8(ascii: " ")), bytes.endIndex - space == 9,
       let sum = UInt32(String(decoding: bytes[(space + 1)...], as: UTF8.self), radix: 16),
@@ -120,8 +121,8 @@ struct CursorContent {
   private(set) var writing: CursorText.Writing?
   /// Offset behind the last line that is whole, in bytes.
   private(set) var wholeEnd = 0
-  /// Whether there is anything behind `end`.
-  private(set) var hasTail = false
+  /// Whether bytes follow `end`: a run was killed there, or is at work.
+  private(set) var hasUncommittedTail = false
 
   /// Why a file is no cursor.
   enum Damage: Error, Equatable {
@@ -143,7 +144,7 @@ struct CursorContent {
   mutating func setEnd(_ offset: Int) { end = offset }
 
   /// Ends the part behind the last complete batch.
-  mutating func closeTail() { (open, writing, hasTail) = ([], nil, false) }
+  mutating func closeTail() { (open, writing, hasUncommittedTail) = ([], nil, false) }
 
   /// Reads the whole text.
   init(_ bytes: [UInt8]) throws(Damage) {
@@ -152,7 +153,7 @@ struct CursorContent {
     guard let headEnd = bytes.firstIndex(of: newline) else {
       // The first run was killed while it wrote the first line.
       guard Array(CursorText.header.utf8).starts(with: bytes) else { throw .notACursor }
-      hasTail = true
+      hasUncommittedTail = true
       return
     }
     let head = String(decoding: bytes[..<headEnd], as: UTF8.self)
@@ -186,7 +187,7 @@ struct CursorContent {
       wholeEnd = lineEnd + 1
       start = lineEnd + 1
     }
-    hasTail = end < bytes.count
+    hasUncommittedTail = end < bytes.count
     // The last line was not written to its end, so nothing was done that comes behind it.
     if damaged != nil, writing == nil { open = [] }
   }

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 internal import CrashpadBytes
 internal import CrashpadFiles
 internal import Glibc
@@ -55,8 +56,8 @@ package final class EventCursor: Sendable {
     var identity: (device: UInt64, number: UInt64)?
     /// Dumps that this run saw, whose day is old.
     var renewed: Set<SeenDump> = []
-    /// Whether the events of a killed run may come again, as the output was replaced.
-    var mayRepeat = 0
+    /// The number of dumps whose events may be written twice, as a run was killed while one output replaced another.
+    var possibleRepeats = 0
   }
   private let state: Mutex<State>
 
@@ -95,7 +96,7 @@ package final class EventCursor: Sendable {
   package func hasSeen(_ id: UUIDBytes) -> Bool { state.withLock { $0.content.ids.contains(id) } }
 
   /// The number of dumps whose events may be in two files, because one file replaced the other while a run was killed.
-  package var repeatedCount: Int { state.withLock { $0.mayRepeat } }
+  package var repeatedCount: Int { state.withLock { $0.possibleRepeats } }
 
   // MARK: Batches
 
@@ -142,7 +143,7 @@ package final class EventCursor: Sendable {
       let file = try locked()
       try load(file, &state)
       // The output of the run that was killed is known to that run's command alone.
-      if state.content.hasTail { return }
+      if state.content.hasUncommittedTail { return }
       let renewed = state.renewed.filter { (state.content.days[$0] ?? 0) < day }
       if !renewed.isEmpty { try append(text(Array(renewed)) + CursorText.commit, file, &state) }
       for dump in renewed { state.content.add(dump, day: day) }
@@ -244,7 +245,7 @@ package final class EventCursor: Sendable {
 
   /// Ends what a killed run has begun: under the locks of both files.
   private func recover(_ file: AppendedFile, _ target: AppendedFile?, _ state: inout State) throws {
-    guard state.content.hasTail else { return }
+    guard state.content.hasUncommittedTail else { return }
     if let writing = state.content.writing, try isWritten(writing, target, &state) {
       // The line behind may be there in part.
       try file.truncate(to: state.content.wholeEnd)
@@ -264,7 +265,7 @@ package final class EventCursor: Sendable {
       status.number == writing.number
     else {
       // It was renamed, removed, or is another one: rather twice than never.
-      state.mayRepeat += Set(state.content.open.compactMap(\.dump.id)).count
+      state.possibleRepeats += Set(state.content.open.compactMap(\.dump.id)).count
       return false
     }
     guard status.size > writing.start else { return false }

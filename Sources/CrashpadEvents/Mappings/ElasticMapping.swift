@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 internal import CrashpadSnapshot
 
 /// Documents of the Elastic Common Schema, one for the crash and one for the end of the session.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 internal import CrashpadSnapshot
 
 /// `ExportLogsServiceRequest` of the OpenTelemetry protocol in its JSON form, with the events `app.crash` and `session.end`.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// `$AppCrashed`, and `$AppEnd` behind it.
 enum SeedMapping {
   static func values(_ event: CrashEvent, _ reporter: CrashEvent.Reporter) -> [EventValue] {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 internal import CrashpadSnapshot
 
 /// The events and the envelope of Sensors Analytics' SDK for iOS, 4.9.0.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 internal import CrashpadSnapshot
 
 /// An update of a session that crashed, in an envelope: its head, the item's head, the payload.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The likely origin of an address, judged by its bits.
 package struct AddressPattern: Sendable {
   package let row: CodeMeaning

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The first code of EXC_CRASH as the kernel sends it: the signal, the original exception, and the low 20 bits of
 /// that exception's code. In Apple's reports of terminations it is 0.
 package struct CrashCode: Sendable {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The exception syndrome register of arm64, `esr`.
 package struct FaultSyndrome: Sendable {
   package let value: UInt64

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The code words of EXC_GUARD.
 ///
 /// Reports print the first one as a decimal number after "Termination Reason: GUARD".

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The code words of EXC_RESOURCE.
 ///
 /// In XNU, the macros that decode WAKEUPS have the masks of two fields swapped; this

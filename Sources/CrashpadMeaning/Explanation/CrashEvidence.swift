@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 internal import CrashpadBytes
 package import CrashpadSnapshot
 
@@ -59,7 +60,9 @@ package struct CrashEvidence: Sendable {
     /// The index of the innermost frame of the application. It skips the main function, which is on every stack, and
     /// checks of libc++, which are inlined into the code that failed them.
     package var firstOfApp: Int? {
-      frames.firstIndex { $0.isOfApp && $0.function != "main" && $0.function?.holds("/include/c++/v1/") != true }
+      frames.firstIndex {
+        $0.isOfApp && $0.function != "main" && $0.function?.containsBytes("/include/c++/v1/") != true
+      }
     }
 
     /// Such as "thread 3 (com.example.store)".
@@ -96,7 +99,7 @@ package struct CrashEvidence: Sendable {
 
   /// The main thread: the thread of the main queue, or else the first.
   var mainThread: Thread? {
-    threads.first { $0.queue == "com.apple.main-thread" || $0.name?.holds("com.apple.main-thread") == true }
+    threads.first { $0.queue == "com.apple.main-thread" || $0.name?.containsBytes("com.apple.main-thread") == true }
       ?? threads.first { $0.index == 0 }
   }
 

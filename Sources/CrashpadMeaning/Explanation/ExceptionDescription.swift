@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package import CrashpadSnapshot
 
 /// A description of an exception. Names and meanings come from the table of codes.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 internal import CrashpadSnapshot
 
 /// The explanation of a crash: what happened, who ended the process, the evidence, advice, and open questions.

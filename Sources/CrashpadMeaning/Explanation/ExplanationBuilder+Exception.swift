@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 internal import CrashpadBytes
 internal import CrashpadSnapshot
 
@@ -79,8 +80,8 @@ extension ExplanationBuilder {
   private mutating func addAddress(_ exception: ExceptionSnapshot) {
     let names = ExceptionDescription(exception, crash.system).title
     let isAccess =
-      (exception.kind == .mach && exception.code == 1 && !names.holds("GPFLT"))
-      || ((names.hasPrefix("SIGSEGV") || names.hasPrefix("SIGBUS")) && names.holds(" at 0x"))
+      (exception.kind == .mach && exception.code == 1 && !names.containsBytes("GPFLT"))
+      || ((names.hasPrefix("SIGSEGV") || names.hasPrefix("SIGBUS")) && names.containsBytes(" at 0x"))
       || (exception.kind == .windows && exception.code == 0xc000_0005 && exception.codes.count >= 2)
     guard isAccess else { return }
     let address = exception.kind == .windows ? exception.codes[1] : exception.address
@@ -129,7 +130,7 @@ extension ExplanationBuilder {
     let lines = crash.messages.flatMap { $0.split(whereSeparator: \.isNewline).map(String.init) }
     // A trap of libc++ stores its message as the name of an inlined function.
     let names =
-      crash.crashedThread?.frames.prefix(2).compactMap(\.function).filter { $0.holds("/include/c++/v1/") } ?? []
+      crash.crashedThread?.frames.prefix(2).compactMap(\.function).filter { $0.containsBytes("/include/c++/v1/") } ?? []
     for line in lines.prefix(Self.messageLines) + names {
       guard let row = MeaningTable.message(line), let exception = crash.exception else { continue }
       note("The program left the message: \(shortened(line)).")
@@ -150,7 +151,7 @@ extension ExplanationBuilder {
   private mutating func addFunctions(_ exception: ExceptionSnapshot) {
     let title = ExceptionDescription(exception, crash.system).title
     let aborts = ["SIGABRT", "SIGTRAP", "SIGILL", "EXC_BREAKPOINT", "EXC_BAD_INSTRUCTION"]
-    guard aborts.contains(where: { title.holds($0) }) else {
+    guard aborts.contains(where: { title.containsBytes($0) }) else {
       return
     }
     let stacks = [(crash.lastException, "last exception backtrace"), (crash.crashedThread?.frames ?? [], nil)]

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 internal import CrashpadSnapshot
 
 /// The numbers in the text of a watchdog, in either layout.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 internal import CrashpadBytes
 /// The reason why a main thread waits, judging by its stack.
 struct MainThreadWait {
@@ -36,7 +37,7 @@ struct MainThreadWait {
     }
     for rule in Self.rules {
       let inside = names.prefix(Self.depth).firstIndex { name in rule.leaf.contains { Self.matches(name, $0) } }
-      let outside = names.firstIndex { name in rule.stack.contains { name.holds($0) } }
+      let outside = names.firstIndex { name in rule.stack.contains { name.containsBytes($0) } }
       guard rule.leaf.isEmpty || inside != nil, rule.stack.isEmpty || outside != nil else { continue }
       self.rule = rule
       frame = (rule.stack.isEmpty ? inside : outside) ?? 0
@@ -47,7 +48,7 @@ struct MainThreadWait {
 
   /// Names of system calls may have leading underscores and suffixes: __open_nocancel.
   private static func matches(_ name: String, _ word: String) -> Bool {
-    guard word.hasPrefix("=") else { return name.holds(word) }
+    guard word.hasPrefix("=") else { return name.containsBytes(word) }
     let base = name.drop { $0 == "_" }
     return base == word.dropFirst() || base == word.dropFirst() + "_nocancel"
   }

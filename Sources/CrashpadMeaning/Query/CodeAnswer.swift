@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The possible meanings of a code.
 package struct CodeAnswer: Sendable {
   /// The words of the question.

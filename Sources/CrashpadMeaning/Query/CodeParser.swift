@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Parses questions such as "EXC_BAD_ACCESS KERN_PROTECTION_FAILURE SIGBUS" or "Namespace SIGNAL, Code 0xb".
 struct CodeParser {
   let text: String

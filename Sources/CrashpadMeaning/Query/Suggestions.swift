@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Suggestions for mistyped names.
 package enum Suggestions {
   /// Returns at most three names, the nearest first. Words with at most `shortest` bytes get no suggestions.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 extension CodeMeaning {
   private static func address(
     _ name: String, _ number: UInt64?, _ event: String, causes: [String], advice: [String], myth: String? = nil,

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 extension CodeMeaning {
   private static let stack = "The first frame of the app below it is the caller."
   private static let sanitizer = "The stack shows the discovery, not the error: build with Address Sanitizer."

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 extension CodeMeaning {
   private typealias Flavor = (number: UInt64, name: String, event: String)
 

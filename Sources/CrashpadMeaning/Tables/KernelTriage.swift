@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 extension CodeMeaning {
   private static func triage(
     _ text: String, _ event: String, causes: [String] = [], advice: [String], myth: String? = nil

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 extension CodeMeaning {
   private static let swiftRuntime = "the Swift runtime, by a trap: SIGTRAP on arm64, SIGILL on x86_64"
   private static let foundation = "abort(), after an Objective-C exception that was not caught: SIGABRT"

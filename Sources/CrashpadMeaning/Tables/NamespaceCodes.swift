@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 extension CodeMeaning {
   private static func code(
     _ namespace: String, _ number: UInt64, _ name: String, _ event: String, causes: [String] = [],

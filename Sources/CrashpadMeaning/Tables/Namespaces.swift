@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 extension CodeMeaning {
   private static func namespace(
     _ number: UInt64?, _ name: String, aliases: [String] = [], _ owner: String, _ event: String,

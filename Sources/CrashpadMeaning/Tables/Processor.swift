@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 extension CodeMeaning {
   private static let arm = Source.xnu("osfmk/arm64/proc_reg.h")
   private static let byKernel = "the kernel, because of what the thread did"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 extension CodeMeaning {
   private static let linuxCodes = Source.file("Linux", "asm-generic/siginfo.h")
   private static let bothCodes = Source.file("Linux and XNU", "asm-generic/siginfo.h, bsd/sys/signal.h")

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 extension CodeMeaning {
   private static let both = Source.file("Linux and XNU", "asm-generic/signal.h, bsd/sys/signal.h")
   private static let kernel = "the kernel, because of what the thread did"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 extension CodeMeaning {
   private static let sigkill = Source.apple("EXC_CRASH (SIGKILL)")
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 extension CodeMeaning {
   private static func flag(_ bit: UInt64, _ name: String, _ event: String, advice: [String]) -> CodeMeaning {
     CodeMeaning(

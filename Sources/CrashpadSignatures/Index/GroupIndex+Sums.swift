@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 extension GroupIndex {
   /// The crashes of the index, of the sums that it keeps: the time depends on the number of groups. Only dumps of which
   /// some may be of one crash are looked at one by one.
@@ -18,8 +19,8 @@ extension GroupIndex {
     return part
   }
 
-  private func sums(hasDays: Bool) throws -> [Int64: GroupCell] {
-    var cells: [Int64: GroupCell] = [:]
+  private func sums(hasDays: Bool) throws -> [Int64: GroupCounts] {
+    var cells: [Int64: GroupCounts] = [:]
     let facts = ["crash", "version", "device", "system"] + (hasDays ? ["day", "unversioned"] : [])
     let select = try file.prepare("SELECT signature, name, part, count FROM sums WHERE fact = ?")
     for fact in facts {
@@ -28,14 +29,14 @@ extension GroupIndex {
         guard let signature = select.number(0), let name = select.text(1), let count = select.number(3) else {
           continue
         }
-        cells[signature, default: GroupCell()].add(
+        cells[signature, default: GroupCounts()].add(
           fact, name: name, part: select.text(2) ?? "", count: Int(clamping: count))
       }
     }
     return cells
   }
 
-  private func addTimes(_ cells: inout [Int64: GroupCell]) throws {
+  private func addTimes(_ cells: inout [Int64: GroupCounts]) throws {
     // Each with an order of its own, as SQLite goes to one end of an index at a time.
     let select = try file.prepare(
       """
@@ -50,7 +51,7 @@ extension GroupIndex {
     }
   }
 
-  private func addExamples(_ cells: inout [Int64: GroupCell]) throws {
+  private func addExamples(_ cells: inout [Int64: GroupCounts]) throws {
     let select = try file.prepare(
       """
       SELECT coalesce(report, path), path FROM dumps WHERE signature = ? AND NOT separate
@@ -59,17 +60,17 @@ extension GroupIndex {
     for signature in cells.keys {
       try select.bind([.number(signature)])
       guard try select.step(), let id = select.text(0), let path = select.text(1) else { continue }
-      cells[signature]?.addExample(GroupCell.Example(id: id, input: path))
+      cells[signature]?.addExample(GroupCounts.Example(id: id, input: path))
     }
   }
 
   /// Adds the dumps of which some may be of one crash.
-  private func addSeparate(_ cells: inout [Int64: GroupCell]) throws {
+  private func addSeparate(_ cells: inout [Int64: GroupCounts]) throws {
     let select = try file.prepare("SELECT \(Self.columns) FROM dumps WHERE separate AND signature IS NOT NULL")
-    while try select.step() { cells[select.number(0) ?? 0, default: GroupCell()].add(Self.facts(select)) }
+    while try select.step() { cells[select.number(0) ?? 0, default: GroupCounts()].add(Self.facts(select)) }
   }
 
-  private func addQuick(_ cells: inout [Int64: GroupCell]) throws {
+  private func addQuick(_ cells: inout [Int64: GroupCounts]) throws {
     let select = try file.prepare(
       """
       SELECT signature, client, time FROM dumps
@@ -85,7 +86,7 @@ extension GroupIndex {
   }
 }
 
-extension GroupCell {
+extension GroupCounts {
   fileprivate mutating func sortQuick() { for client in quick.keys { quick[client]?.sort() } }
 
   /// Adds a row of `sums`.

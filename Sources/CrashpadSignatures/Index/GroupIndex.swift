@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package import CrashpadFiles
 package import SystemPackage
 
@@ -68,11 +69,11 @@ package final class GroupIndex {
 
   func failures() throws -> Int { try number("SELECT count(*) FROM dumps WHERE failed") }
 
-  func signatures() throws -> [Int64: GroupCell.Key] {
-    var keys: [Int64: GroupCell.Key] = [:]
+  func signatures() throws -> [Int64: GroupCounts.Key] {
+    var keys: [Int64: GroupCounts.Key] = [:]
     let select = try file.prepare("SELECT number, id, text, raw, named, flags FROM signatures")
     while try select.step() {
-      keys[select.number(0) ?? 0] = GroupCell.Key(
+      keys[select.number(0) ?? 0] = GroupCounts.Key(
         id: select.text(1) ?? "", text: select.text(2) ?? "", raw: select.text(3) ?? "",
         isNamed: select.number(4) == 1,
         flags: (select.text(5) ?? "").split(separator: " ").map(String.init))
@@ -162,11 +163,11 @@ package final class GroupIndex {
     var part = CrashGroups.Part()
     try file.reading {
       part.failed = try failures()
-      var cells: [Int64: GroupCell] = [:]
+      var cells: [Int64: GroupCounts] = [:]
       let select = try file.prepare(
         "SELECT \(Self.columns) FROM dumps WHERE time >= ? AND signature IS NOT NULL")
       try select.bind([.number(since)])
-      while try select.step() { cells[select.number(0) ?? 0, default: GroupCell()].add(Self.facts(select)) }
+      while try select.step() { cells[select.number(0) ?? 0, default: GroupCounts()].add(Self.facts(select)) }
       part.add(cells, try signatures())
     }
     return part
@@ -197,10 +198,10 @@ package final class GroupIndex {
 }
 
 extension CrashGroups.Part {
-  mutating func add(_ cells: [Int64: GroupCell], _ signatures: [Int64: GroupCell.Key]) {
+  mutating func add(_ cells: [Int64: GroupCounts], _ signatures: [Int64: GroupCounts.Key]) {
     for (number, cell) in cells {
       guard let key = signatures[number] else { continue }
-      self.cells[key, default: GroupCell()].add(cell)
+      self.cells[key, default: GroupCounts()].add(cell)
     }
   }
 }

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The tables of an index, and what makes one of another version into one of this.
 enum GroupIndexTables {
   /// "cpgi", in the file's header.
@@ -73,7 +74,7 @@ enum GroupIndexTables {
 
   /// Null of a time that no clock should have.
   private static func day(_ row: String) -> String {
-    let days = GroupCell.knownDays
+    let days = GroupCounts.knownDays
     return "iif(\(row).time >= \(days.lowerBound * 86400) AND \(row).time < \(days.upperBound * 86400), "
       + "CAST(\(row).time / 86400 AS TEXT), NULL)"
   }

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Names of C++ and Rust.
 enum CxxName {
   private static let prefixes = [

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 internal import CrashpadSymbolication
 
 /// Names of functions in the form of signatures: one name for what compilers, optimizers and symbol files name in many ways.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Bytes of a name while it is taken apart.
 struct NameText {
   var bytes: [UInt8]

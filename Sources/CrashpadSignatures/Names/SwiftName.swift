@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Names of Swift, as its demangler prints them in full or simplified, and as Apple's reports have them.
 ///
 /// Labels of parameters stay, as they tell one method from another; types go.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 internal import CrashpadBytes
 package import CrashpadFiles
 package import CrashpadSnapshot
@@ -41,7 +42,7 @@ private struct FactsView {
   let snapshot: ProcessSnapshot
   let displayed: (String) -> String
 
-  func text(_ content: Content?) -> String? {
+  func text(_ content: SnapshotBytes?) -> String? {
     guard let content, !content.isEmpty else { return nil }
     return displayed(file.withBytes { snapshot.text(content, in: $0) })
   }

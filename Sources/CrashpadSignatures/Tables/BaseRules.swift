@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 extension SignatureRule {
   /// Functions with which threads begin.
   static let baseRules: [SignatureRule] = [

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 extension SignatureRule {
   /// Frames of crash handlers, and the one through which the kernel called a signal's handler.
   static let captureRules: [SignatureRule] = [

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 extension SignatureRule {
   /// Functions that take events and call handlers: they are below every handler.
   static let loopRules: [SignatureRule] = [

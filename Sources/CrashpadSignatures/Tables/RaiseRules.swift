@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 extension SignatureRule {
   /// Functions that raise the signal. The function that called them is at fault.
   static let raiseRules: [SignatureRule] = [

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 extension SignatureRule {
   /// Code that is called from everywhere and crashes on what its caller hands it.
   static let runtimeRules: [SignatureRule] = [

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 extension SignatureRule {
   /// Functions in which a thread waits. In a hang they name what is waited for; they are never at fault.
   static let waitRules: [SignatureRule] = [

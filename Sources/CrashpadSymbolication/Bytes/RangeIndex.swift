@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 internal import CrashpadBytes
 
 /// Maps addresses to the numbers of the ranges that contain them. Ranges may overlap in damaged files.

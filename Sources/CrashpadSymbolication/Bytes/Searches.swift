@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 extension Array {
   /// The first result of `body` that is not nil, for the elements in their order.
   func firstResult<Result>(_ body: (Element) throws -> Result?) rethrows -> Result? {

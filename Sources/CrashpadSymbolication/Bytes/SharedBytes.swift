@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 internal import CrashpadFiles
 
 /// Bytes in memory that an owner keeps alive as long as this value exists.

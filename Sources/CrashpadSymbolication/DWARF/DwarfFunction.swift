@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// A compiled function, and the calls inlined into it.
 final class DwarfFunction {
   /// The offset of its entry.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 internal import CCrashpadElfutils
 
 /// One compilation unit: its functions, read on the first lookup of an address in it.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 internal import CrashpadBytes
 
 /// An index of the rows of one table. It keeps every sixteenth row, from which a lookup continues; all rows would need

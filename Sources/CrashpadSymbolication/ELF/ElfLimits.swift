@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 internal import CrashpadBytes
 
 /// Limits against small hostile files that decompress to large ones: the size is declared by the file itself.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package import CrashpadBytes
 
 /// Rules of ELF files with symbols. A finding affects only the names from that file.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 internal import CrashpadBytes
 
 /// Reads all frame descriptions of one `.eh_frame` or `.debug_frame` section in one pass.

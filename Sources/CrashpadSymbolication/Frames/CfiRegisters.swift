@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 internal import CCrashpadElfutils
 
 /// The names of registers in STACK CFI records, indexed by DWARF register number.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The value of a register or of the frame address, in postfix notation: from a STACK CFI record, DWARF call frame
 /// information, or the kernel's frame of a signal.
 struct FrameExpression: Sendable {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The processor of a Mach-O file: `cputype` and `cpusubtype` of its header.
 package struct MachOArchitecture: Sendable, Hashable, CustomStringConvertible {
   package let type: UInt32

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package import CrashpadBytes
 
 /// Rules of Mach-O files. A part that violates one does not affect the others.

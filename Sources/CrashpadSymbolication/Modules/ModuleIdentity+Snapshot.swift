@@ -1,10 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
 package import CrashpadBytes
 package import CrashpadFiles
 package import CrashpadSnapshot
 
 extension ModuleIdentity {
   package init(_ module: ModuleSnapshot, _ snapshot: ProcessSnapshot, _ file: InputFile) {
-    func text(_ content: Content?) -> String? {
+    func text(_ content: SnapshotBytes?) -> String? {
       guard let content, !content.isEmpty else { return nil }
       return file.withBytes { snapshot.text(content, in: $0) }
     }

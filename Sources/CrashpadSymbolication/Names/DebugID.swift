@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package import CrashpadSnapshot
 
 /// The id of one build of a module, in Breakpad's form: the UUID of a Mach-O file, the first 16 bytes of an ELF file's

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Estimates an upper bound for the length of a demangled name, without demangling it.
 ///
 /// Names refer back to their own parts by number, in the order in which the parts were complete. A part therefore

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Demangles Rust's own mangling "v0" (RFC 2603): `_R` and a path. The result is that of rustc-demangle's `{:#}`,
 /// without the hashes of crates and the types of constants.
 struct RustSymbol {

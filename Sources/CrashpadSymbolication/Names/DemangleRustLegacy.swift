@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Demangles Rust's older names: C++ nested names with a hash at the end, and escapes for characters that C++ does not
 /// allow.
 enum RustLegacySymbol {

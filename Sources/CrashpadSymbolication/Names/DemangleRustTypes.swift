@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Types and constants in Rust's mangled names
 
 extension RustSymbol {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Estimates an upper bound for the length of a demangled Swift name, without demangling it.
 ///
 /// A mangled name is a list of operators in postfix order, which push nodes or combine the nodes on top. It refers back

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Writes `Swift.Optional<A>`, `Swift.Array<A>` and `Swift.Dictionary<A, B>` as `A?`, `[A]` and `[A : B]`, like `swift
 /// demangle`. The runtime's demangler has an option for this, which its only exported function does not set.
 ///

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package import CrashpadBytes
 
 /// A file with symbols, or the files of one build of a module that complete each other. Thread-safe.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// A call that ends where a return address points to.
 ///
 /// Whether there is one tells a return address from another word that looks like it. Sources: the opcode maps of Intel's

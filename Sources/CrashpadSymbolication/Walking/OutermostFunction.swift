@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The functions of systems that have no caller: those that start a program or a thread.
 ///
 /// The name alone is no evidence where programs may have a function of that name; then the module's name has to fit too.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 internal import CrashpadSnapshot
 
 /// The stack of a thread whose frames are listed in the input, with the listed names unless symbols provide more.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The code to which a signal handler returns: it makes the kernel resume the interrupted code. In musl and Go it has
 /// no call frame information, so it is recognized by its instructions, and the registers are read from the kernel's
 /// frame.

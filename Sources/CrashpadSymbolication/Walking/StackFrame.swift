@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The method by which a frame was found. rust-minidump's names are used where it has the method.
 package enum FrameTrust: String, Sendable, CaseIterable {
   /// The registers of the thread.

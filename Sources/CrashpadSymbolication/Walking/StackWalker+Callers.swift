@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 internal import CrashpadSnapshot
 
 /// The methods that find a caller, from the most to the least reliable: rules, the state of a function that has just been

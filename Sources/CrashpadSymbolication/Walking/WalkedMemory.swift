@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 internal import CrashpadBytes
 package import CrashpadFiles
 package import CrashpadSnapshot
@@ -6,7 +7,7 @@ package import CrashpadSnapshot
 package final class WalkedMemory: Sendable {
   private struct Region: Sendable {
     let address: UInt64
-    let content: Content
+    let content: SnapshotBytes
   }
 
   private let snapshot: ProcessSnapshot

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 internal import CrashpadBytes
 internal import CrashpadDatabase
 package import CrashpadFiles
@@ -53,7 +54,7 @@ public struct UploadFields: Sendable, Hashable {
 
   init(_ snapshot: ProcessSnapshot, _ bytes: RawSpan) {
     var values: [[UInt8]: [UInt8]] = [:]
-    func add(_ name: Content, _ value: Content) {
+    func add(_ name: SnapshotBytes, _ value: SnapshotBytes) {
       let name = snapshot.bytes(of: name, in: bytes)
       if values[name] == nil { values[name] = snapshot.bytes(of: value, in: bytes) }
     }

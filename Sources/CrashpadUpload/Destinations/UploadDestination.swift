@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The server for reports, and the form in which that server expects them.
 ///
 /// Print only `displayName`: the other properties may contain keys and tokens.

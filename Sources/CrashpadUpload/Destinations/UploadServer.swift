@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The kinds of servers that accept uploads. Their names are the names of the presets.
 public enum UploadServer: String, Sendable, CaseIterable {
   /// Any server that accepts Crashpad's own uploads.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// A URL with the scheme http or https (RFC 3986), in its parts.
 ///
 /// User info, path and query may contain secrets and are never printed. Messages use `displayName`.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 public import ArgumentParser
 import CrashpadBytes
 public import CrashpadCore
@@ -133,7 +134,7 @@ struct ConvertCommand: Command {
     } catch {
       let failure = FailureText(error, creating: true)
       guard error is Errno else { return BatchResult(failure: failure) }
-      let name = path.map { Wording.printable($0) } ?? "<standard output>"
+      let name = path.map { TextFormat.printable($0) } ?? "<standard output>"
       return BatchResult(failure: FailureText("\(name): \(failure.text)", failure.status))
     }
   }

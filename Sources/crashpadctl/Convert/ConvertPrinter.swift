@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import CrashpadJSON
 import CrashpadSnapshot
 import CrashpadBytes
@@ -35,7 +36,7 @@ struct ConvertPrinter: Sendable {
       Terminal.error("\(input.name): error: rejected; no \(target.rawValue) was written")
     } else if let output, !isQuiet, isSingle {
       let how = result.outcome == .incomplete ? "what could be read was converted to" : "converted to"
-      Terminal.error("\(input.name): \(how) \(Wording.printable(output)) (\(grouped(result.byteCount)) bytes)")
+      Terminal.error("\(input.name): \(how) \(TextFormat.printable(output)) (\(grouped(result.byteCount)) bytes)")
     }
   }
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import CrashpadSnapshot
 import CrashpadText
 import CrashpadView
@@ -34,7 +35,7 @@ struct AppleReportText {
   // MARK: Head
 
   private mutating func field(_ name: String, _ value: String?) {
-    text += CrashText.field(name, value.map { Wording.printable($0) })
+    text += CrashText.field(name, value.map { TextFormat.printable($0) })
   }
 
   private func listed(_ name: String) -> String? { report.fields.first { $0.name == name }?.value }
@@ -76,12 +77,12 @@ struct AppleReportText {
   // MARK: Exception
 
   private mutating func line(_ name: String, _ value: String?) {
-    if let value, !value.isEmpty { text += "\(name): \(Wording.printable(value))\n" }
+    if let value, !value.isEmpty { text += "\(name): \(TextFormat.printable(value))\n" }
   }
 
   private mutating func writeException() {
     if let type = report.exceptionType {
-      text += "Exception Type:  \(Wording.printable(report.exceptionSignal.map { "\(type) (\($0))" } ?? type))\n"
+      text += "Exception Type:  \(TextFormat.printable(report.exceptionSignal.map { "\(type) (\($0))" } ?? type))\n"
     }
     line("Exception Subtype", report.exceptionSubtype)
     line("Exception Codes", report.exceptionCodes)
@@ -102,7 +103,7 @@ struct AppleReportText {
 
   /// Signals, small codes and codes of GUARD in decimal, the others in hexadecimal.
   private static func code(_ code: UInt64, _ namespace: String?) -> String {
-    code < 1000 ? String(code) : namespace == "GUARD" ? String(code) : Wording.hex(code)
+    code < 1000 ? String(code) : namespace == "GUARD" ? String(code) : TextFormat.hex(code)
   }
 
   private mutating func writeMessages() {
@@ -117,7 +118,7 @@ struct AppleReportText {
     text += "\(title):\n"
     for line in lines {
       for part in line.split(separator: "\n", omittingEmptySubsequences: false) where !part.isEmpty {
-        text += Wording.printable(String(part)) + "\n"
+        text += TextFormat.printable(String(part)) + "\n"
       }
     }
     text += "\n"
@@ -177,9 +178,9 @@ struct AppleReportText {
         module.bundleID ?? module.debugName?.line ?? module.path?.line.map { lastPathComponent($0) } ?? "???"
       let uuid = module.uuid ?? .zero
       text +=
-        Wording.hex(address).rightAligned(to: 18) + " - "
-        + Wording.hex(overflow && module.size != 0 ? .max : end).rightAligned(to: 18)
-      text += " \(Wording.printable(name)) (\(Wording.printable(module.bundleVersion ?? "*"))) <\(uuid.text)> "
+        TextFormat.hex(address).rightAligned(to: 18) + " - "
+        + TextFormat.hex(overflow && module.size != 0 ? .max : end).rightAligned(to: 18)
+      text += " \(TextFormat.printable(name)) (\(TextFormat.printable(module.bundleVersion ?? "*"))) <\(uuid.text)> "
       text += (module.path?.line ?? "???") + "\n"
     }
   }

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import CrashpadCore
 import CrashpadFiles
 import CrashpadGroups
@@ -36,7 +37,7 @@ struct CrashReader: Sendable {
 extension CrashFacts {
   /// - Parameter path: that of the input; nil for standard input.
   init(_ dump: Dump, _ snapshot: ProcessSnapshot, input: String, at path: FilePath?) {
-    self.init(dump, snapshot, input: input, at: path, displayed: Wording.printable)
+    self.init(dump, snapshot, input: input, at: path, displayed: TextFormat.printable)
   }
 }
 

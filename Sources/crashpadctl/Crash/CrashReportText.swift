@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import CrashpadSnapshot
 import CrashpadSymbolication
 import CrashpadText
@@ -74,7 +75,7 @@ struct CrashReportText {
 
   /// Such as "2023-10-26 17:50:05.0000 +0000".
   private static func date(_ time: Timestamp) -> String? {
-    guard let plain = Wording.rfc3339(Timestamp(seconds: time.seconds)) else { return nil }
+    guard let plain = TextFormat.rfc3339(Timestamp(seconds: time.seconds)) else { return nil }
     let fraction = (0..<1_000_000).contains(time.microseconds) ? Int(time.microseconds) / 100 : 0
     return "\(plain.prefix(10)) \(plain.dropFirst(11).prefix(8)).\(decimal(fraction, width: 4)) +0000"
   }
@@ -132,7 +133,8 @@ struct CrashReportText {
       // Programs expect a UUID of sixteen bytes. For a build ID these are its first bytes, as on symbol servers.
       let uuid = view.symbolizedModules[module.index].identity.debugID?.uuid ?? .zero
       text +=
-        Wording.hex(address).rightAligned(to: 18) + " - " + Wording.hex(overflow ? .max : end).rightAligned(to: 18)
+        TextFormat.hex(address).rightAligned(to: 18) + " - "
+        + TextFormat.hex(overflow ? .max : end).rightAligned(to: 18)
       text += " \(view.moduleName(module.index)) \(view.system.architecture.rawValue)  "
       text += "<\(uuid.text.filter { $0 != "-" })> \(module.path?.line ?? "???")\n"
     }

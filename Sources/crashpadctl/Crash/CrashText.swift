@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import CrashpadSnapshot
 import CrashpadText
 import CrashpadView
@@ -24,7 +25,7 @@ enum CrashText {
     for row in Array(first) + Array(last) {
       let module = view.moduleName(row) ?? "???"
       text += String(row.number).padded(to: 4) + module.padded(to: 30) + "\t"
-      text += isReport ? Wording.hex(row.address).rightAligned(to: 18) : "0x" + hexadecimal(row.address, width: 16)
+      text += isReport ? TextFormat.hex(row.address).rightAligned(to: 18) : "0x" + hexadecimal(row.address, width: 16)
       text += " " + place(row, hasLineZero: !isReport) + "\n"
     }
     return text
@@ -32,7 +33,7 @@ enum CrashText {
 
   private static func place(_ row: CrashView.Row, hasLineZero: Bool) -> String {
     let offset = row.moduleOffset ?? row.address
-    guard let name = row.name else { return "\(Wording.hex(row.address &- offset)) + \(offset)" }
+    guard let name = row.name else { return "\(TextFormat.hex(row.address &- offset)) + \(offset)" }
     var place = name
     if !row.isInlined { place += " + \(row.functionOffset ?? 0)" }
     if let (file, line) = row.function?.source, line > 0 || hasLineZero {
@@ -95,7 +96,7 @@ struct RegisterText {
         let width = index == 0 ? indent : 5
         text += String(repeating: " ", count: max(0, width - register.name.count)) + register.name
         text += ": 0x" + hexadecimal(register.value, width: register.width)
-        if let note = register.note { text += " " + Wording.printable(note) }
+        if let note = register.note { text += " " + TextFormat.printable(note) }
       }
       text += "\n"
     }

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import CrashpadSnapshot
 import CrashpadText
 import CrashpadView
@@ -20,12 +21,12 @@ enum DetailText {
     for thread in view.threads where chosen.includes(thread.index, crashed: crashed) {
       let pc =
         thread.recorded?.first?.line
-        ?? thread.context.map { thread.location?.line ?? Wording.hex($0.instructionPointer) }
-      let stack = thread.stack.map { $0.isSynthetic ? "from NSException" : Wording.hex($0.region.address) }
+        ?? thread.context.map { thread.location?.line ?? TextFormat.hex($0.instructionPointer) }
+      let stack = thread.stack.map { $0.isSynthetic ? "from NSException" : TextFormat.hex($0.region.address) }
       let id = thread.id.map { String($0) }
       let priority = thread.priority.map { String($0) }
       let suspended = thread.suspendCount.map { String($0) }
-      let stackPointer = thread.context.map { Wording.hex($0.stackPointer) }
+      let stackPointer = thread.context.map { TextFormat.hex($0.stackPointer) }
       let size = thread.stack.map { grouped($0.region.content.count) }
       var cells: [String] = [thread.isCrashed ? "*" : "", String(thread.index), id ?? "-", thread.name?.line ?? ""]
       cells += [priority, suspended, pc, stackPointer, stack, size].map { $0 ?? "-" }
@@ -46,7 +47,7 @@ enum DetailText {
     table.droppable = ["end", "type", "identity", "version"]
     for module in view.moduleList {
       table.add([
-        String(module.index), module.address.map(Wording.hex) ?? "-", module.end.map(Wording.hex) ?? "-",
+        String(module.index), module.address.map(TextFormat.hex) ?? "-", module.end.map(TextFormat.hex) ?? "-",
         module.typeName ?? "-", module.version ?? "-", module.identity ?? "-", module.path?.line ?? "-",
       ])
     }
@@ -55,7 +56,7 @@ enum DetailText {
     if !unloaded.isEmpty {
       text += "\nUnloaded\n"
       for module in unloaded {
-        text += "\(Wording.hex(module.address))  \(module.name?.line ?? "-")\n"
+        text += "\(TextFormat.hex(module.address))  \(module.name?.line ?? "-")\n"
       }
     }
     return text
@@ -108,7 +109,8 @@ enum DetailText {
     table.droppable = ["end"]
     for range in view.memory {
       table.add([
-        Wording.hex(range.address), range.end.map(Wording.hex) ?? "beyond 2^64", grouped(range.count), range.owner,
+        TextFormat.hex(range.address), range.end.map(TextFormat.hex) ?? "beyond 2^64", grouped(range.count),
+        range.owner,
       ])
     }
     return table.text(style)

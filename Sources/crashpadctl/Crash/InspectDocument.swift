@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import CrashpadBytes
 import CrashpadCore
 import CrashpadFiles
@@ -112,7 +113,7 @@ struct InspectDocument {
       $0.exception.isSimulated ? true : nil
     },
     .number("signal", "The signal that it became.", .omittable) { $0.exception.signal },
-    .texts("codes", of: .word, "All parameters.") { $0.exception.codes.map { Wording.hex($0) } },
+    .texts("codes", of: .word, "All parameters.") { $0.exception.codes.map { TextFormat.hex($0) } },
     .number("thread_id", "The thread.") { owner in
       owner.view.crashedThread.map { owner.view.thread($0).id } ?? owner.exception.threadID
     },
@@ -132,7 +133,7 @@ struct InspectDocument {
 
   private static let registers = Record<Registers>(
     .map("registers", of: .word, "The general registers.", .nullable) { owner in
-      owner.context.map { $0.generalRegisters.map { ($0.name, Wording.hex($0.value)) } }
+      owner.context.map { $0.generalRegisters.map { ($0.name, TextFormat.hex($0.value)) } }
     },
     .members(ifAny: place) { owner in
       owner.context.map { _ in (owner.view.names != nil, owner.location) }

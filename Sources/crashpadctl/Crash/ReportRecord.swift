@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import CrashpadSnapshot
 
 /// The facts in a crash report other than threads and modules, in JSON documents.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import CrashpadSnapshot
 import CrashpadSymbolication
 import CrashpadText
@@ -27,7 +28,7 @@ struct StackText {
     let missing = modules.count(where: \.lacksSymbols)
     if missing > 0 {
       let note =
-        "\(grouped(missing)) of \(Wording.count(modules.count, "module")) in these stacks "
+        "\(grouped(missing)) of \(TextFormat.count(modules.count, "module")) in these stacks "
         + "\(missing == 1 ? "has" : "have") no symbols; --missing lists \(missing == 1 ? "it" : "them")"
       let lines = style.width.map { DisplayWidth.wrapped(note, to: $0) } ?? [note]
       text += "\n" + lines.joined(separator: "\n") + "\n"
@@ -112,7 +113,7 @@ struct StackText {
   }
 
   private func append(_ leftOut: Int, _ columns: Columns, to text: inout [UInt8]) {
-    let note = "… \(Wording.count(leftOut, "frame")) left out; \(hint)"
+    let note = "… \(TextFormat.count(leftOut, "frame")) left out; \(hint)"
     text.append(contentsOf: (String(repeating: " ", count: columns.number + 2) + note + "\n").utf8)
   }
 

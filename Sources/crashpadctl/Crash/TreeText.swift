@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import CrashpadBytes
 import CrashpadCore
 import CrashpadText
@@ -21,7 +22,7 @@ struct TreeText {
     guard writeRecords(of: tree.root, depth: 1, bytes) else { return }
     if let cause = tree.incomplete {
       let rest = bytes.byteCount - tree.stopOffset
-      let left = Wording.count(rest, "byte")
+      let left = TextFormat.count(rest, "byte")
       _ = line(tree.stopOffset, 0, "reading stops: \(Sentences.sentence(cause)); \(left) not read")
     } else {
       _ = line(tree.root.contentEnd, 0, "}")
@@ -40,7 +41,7 @@ struct TreeText {
       let name = node.isArray ? "[\(index)]" : KeyTable.name(of: record.key)
       switch record.kind {
       case .property:
-        let count = Wording.count(record.value.count, "byte")
+        let count = TextFormat.count(record.value.count, "byte")
         guard line(record.offset, depth, "\(name) (\(count)): \(value(record, bytes))") else { return false }
       case .map, .array:
         guard line(record.offset, depth, "\(name) \(record.kind == .map ? "{" : "[")"),
@@ -58,16 +59,16 @@ struct TreeText {
     switch DumpValue(of: record, in: bytes) {
     case .boolean(let value): return String(value)
     case .unsigned(let value):
-      if unit == .address || unit == .mask { return Wording.hex(value) }
+      if unit == .address || unit == .mask { return TextFormat.hex(value) }
       return unit == .none ? String(value) : "\(value) \(unit.rawValue)"
     case .signed(let value): return unit == .none ? String(value) : "\(value) \(unit.rawValue)"
     case .time(let seconds, let microseconds, _):
-      return "\(seconds) s \(microseconds) µs (\(Wording.date(Timestamp(seconds: seconds))))"
+      return "\(seconds) s \(microseconds) µs (\(TextFormat.date(Timestamp(seconds: seconds))))"
     case .duration(let seconds, let microseconds): return "\(seconds) s \(microseconds) µs"
     case .uuid(let high, let low): return UUIDBytes(high: high, low: low).text
-    case .text(let text): return "\"\(Wording.shortened(Wording.printable(text), to: 200))\""
+    case .text(let text): return "\"\(TextFormat.shortened(TextFormat.printable(text), to: 200))\""
     case .words(let words):
-      let shown = words.prefix(8).map(Wording.hex).joined(separator: " ")
+      let shown = words.prefix(8).map(TextFormat.hex).joined(separator: " ")
       return words.count > 8 ? shown + " …" : shown
     case .bytes(let range):
       let shown = bytes.array(in: ByteRange(offset: range.offset, count: min(range.count, 16)))

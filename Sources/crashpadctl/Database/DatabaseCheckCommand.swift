@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
 import CrashpadBytes
 import CrashpadDatabase
@@ -9,7 +10,7 @@ struct DatabaseCheckCommand: Command {
   static let name = "check"
   static let configuration = CommandConfiguration(
     commandName: name,
-    abstract: "Check a database against its rules, and mend it.",
+    abstract: "Check a database against its rules, and repair it.",
     discussion: flowing(
       """
       Changes nothing without --repair, and may look while programs work on the
@@ -34,12 +35,12 @@ struct DatabaseCheckCommand: Command {
 
   mutating func rows(_ row: inout OptionRows) {
     row.group(&database)
-    row.flag(&repair, "--repair", "Mend what can be mended without losing a report, then check.")
+    row.flag(&repair, "--repair", "Repair what can be repaired without losing a report, then check.")
     row.dryRun(&dryRun, "With --repair, print what would be done; change nothing.")
     row.group(&clock)
     row.flag(&strict, "--strict", "Count warnings as errors.")
     row.option(
-      &ignore, "--ignore <code>", "Leave out the findings of a rule, and do not mend them. May be repeated.",
+      &ignore, "--ignore <code>", "Leave out the findings of a rule, and do not repair them. May be repeated.",
       .list(DatabaseRules.all.map(\.code)))
     row.format(&format, "Print text, or one JSON document.")
     row.quiet(&quiet)

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import CrashpadBytes
 import CrashpadDatabase
 import CrashpadFiles
@@ -10,9 +11,9 @@ struct DatabaseCheckPrinter {
   let run: DatabaseCheckRun
   let isQuiet: Bool
 
-  private var name: String { Wording.printable(run.database.path) }
+  private var name: String { TextFormat.printable(run.database.path) }
 
-  private func place(_ path: String) -> String { path.isEmpty ? name : "\(name)/\(Wording.printable(path))" }
+  private func place(_ path: String) -> String { path.isEmpty ? name : "\(name)/\(TextFormat.printable(path))" }
 
   func print(_ event: DatabaseRepair.Event) {
     switch event {
@@ -33,7 +34,7 @@ struct DatabaseCheckPrinter {
     for var finding in findings where !isQuiet || finding.severity == .error {
       let input = place(finding.path)
       finding.path = ""
-      text += Wording.printable(Sentences.line(finding, input: input)) + "\n"
+      text += TextFormat.printable(Sentences.line(finding, input: input)) + "\n"
     }
     for severity in Severity.allCases.reversed() where !isQuiet || severity == .error {
       guard let dropped = findings.dropped[severity] else { continue }
@@ -49,13 +50,13 @@ struct DatabaseCheckPrinter {
 
   private func summary(_ outcome: DatabaseCheckRun.Outcome) -> String {
     var counts = [
-      Wording.count(outcome.check.pendingReports, "pending report"),
-      Wording.count(outcome.check.completedReports, "completed report"),
-      Wording.count(outcome.count(.error), "error"), Wording.count(outcome.count(.warning), "warning"),
-      Wording.count(outcome.count(.note), "note"),
+      TextFormat.count(outcome.check.pendingReports, "pending report"),
+      TextFormat.count(outcome.check.completedReports, "completed report"),
+      TextFormat.count(outcome.count(.error), "error"), TextFormat.count(outcome.count(.warning), "warning"),
+      TextFormat.count(outcome.count(.note), "note"),
     ]
     if run.repairs {
-      counts.append(Wording.count(outcome.repaired, "repair") + (run.isDryRun ? " to be done" : " done"))
+      counts.append(TextFormat.count(outcome.repaired, "repair") + (run.isDryRun ? " to be done" : " done"))
       let notDone = outcome.busy + outcome.notRepaired
       if notDone > 0 { counts.append("\(grouped(notDone)) not done") }
     }
@@ -63,14 +64,14 @@ struct DatabaseCheckPrinter {
   }
 
   private static func text(_ fact: DatabaseRepair.Fact) -> String {
-    let target = Wording.printable(fact.target ?? "")
+    let target = TextFormat.printable(fact.target ?? "")
     switch fact.action {
     case .madeDirectory: return "made"
     case .endedSession: return "removed; what the run had begun is ended"
     case .replacedSettings: return "new settings" + (target.isEmpty ? "" : "; the old ones are kept as \(target)")
     case .removedLock: return "removed"
-    case .madeMetadata: return "new metadata, created \(Wording.date(fact.creationTime ?? 0)) as its file was"
-    case .tookAttributes: return "metadata of its attributes, created \(Wording.date(fact.creationTime ?? 0))"
+    case .madeMetadata: return "new metadata, created \(TextFormat.date(fact.creationTime ?? 0)) as its file was"
+    case .tookAttributes: return "metadata of its attributes, created \(TextFormat.date(fact.creationTime ?? 0))"
     case .keptAside: return "moved to \(target)"
     case .removedMetadata: return "removed; they say nothing of worth"
     case .renamed: return "renamed to \(target)"
@@ -87,7 +88,7 @@ struct DatabaseCheckPrinter {
     switch obstacle {
     case .busy: "some program has its lock, or died with it; try again"
     case .file(let failure):
-      "\(Wording.printable(failure.path)): \(Sentences.failure(failure, creating: true).text)"
+      "\(TextFormat.printable(failure.path)): \(Sentences.failure(failure, creating: true).text)"
     }
   }
 

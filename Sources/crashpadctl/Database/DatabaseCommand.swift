@@ -1,9 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
 
 struct DatabaseCommand: CommandGroup {
   static let commands: [any Command.Type] = [
     DatabaseCreateCommand.self, DatabaseInfoCommand.self, DatabaseListCommand.self, DatabaseShowCommand.self,
-    DatabaseNewCommand.self, DatabaseDeleteCommand.self, DatabaseRequestUploadCommand.self,
+    DatabaseImportCommand.self, DatabaseDeleteCommand.self, DatabaseRequestUploadCommand.self,
     DatabaseSettingsCommand.self, DatabaseCheckCommand.self,
   ]
 

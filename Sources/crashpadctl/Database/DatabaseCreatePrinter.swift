@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import CrashpadDatabase
 import CrashpadFiles
 import CrashpadSnapshot
@@ -18,7 +19,7 @@ struct DatabaseCreatePrinter {
 
   /// - Returns: the exit status.
   func print(_ refusal: DatabaseCreateRun.Refusal) -> ExitStatus {
-    let settings = Wording.printable(run.path.appending(DatabaseLayout.settings))
+    let settings = TextFormat.printable(run.path.appending(DatabaseLayout.settings))
     switch refusal {
     case .damaged(let damage):
       Terminal.error(
@@ -43,7 +44,7 @@ struct DatabaseCreatePrinter {
       what = run.isDryRun ? "\(names) would be created" : "\(names) created; the rest existed"
     }
     let id = outcome.clientID.map { "client id \($0.text)" } ?? "the client id would be a random one"
-    return "\(Wording.printable(run.path)): \(what); \(id)"
+    return "\(TextFormat.printable(run.path)): \(what); \(id)"
   }
 
   private func writeJSON(_ outcome: DatabaseCreateRun.Outcome) { Self.document.print((run, outcome)) }

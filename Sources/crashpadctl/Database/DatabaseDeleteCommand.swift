@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
 import CrashpadDatabase
 import CrashpadSnapshot
@@ -48,7 +49,7 @@ struct DatabaseDeleteCommand: Command {
     let ids: [UUIDBytes?]
     if all {
       do { ids = try database.reportIDs() } catch { throw DatabaseSentences.fail(error, database.path) }
-      if ids.isEmpty, format == .text { Terminal.error("\(Wording.printable(database.path)): no reports") }
+      if ids.isEmpty, format == .text { Terminal.error("\(TextFormat.printable(database.path)): no reports") }
     } else {
       ids = try ReportArgument.resolve(reports, in: database)
     }

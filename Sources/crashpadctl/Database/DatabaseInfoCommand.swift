@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
 import CrashpadDatabase
 import CrashpadFiles
@@ -38,7 +39,7 @@ struct DatabaseInfoCommand: Command {
     case .json: DatabaseInfoDocument.document.print(DatabaseInfoDocument(database: database, summary: summary))
     }
     if case .damaged(let damage) = summary.settings {
-      let file = Wording.printable(database.path.appending(DatabaseLayout.settings))
+      let file = TextFormat.printable(database.path.appending(DatabaseLayout.settings))
       Terminal.error("\(file): error: damaged: \(damage)")
       throw ExitCode(ExitStatus.findings.rawValue)
     }

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
 import CrashpadDatabase
 import CrashpadFiles
@@ -14,7 +15,7 @@ enum DatabaseSentences {
     case is Redaction.NotADump: ("can't be redacted: it \(Sentences.failure(error, creating: false).text)", .noData)
     case let failure as FileFailure:
       (
-        "\(Wording.printable(failure.path)): \(Sentences.failure(failure, creating: true).text)",
+        "\(TextFormat.printable(failure.path)): \(Sentences.failure(failure, creating: true).text)",
         ExitStatus(failure.errno, creating: true)
       )
     default: Sentences.failure(error, creating: true)
@@ -39,9 +40,9 @@ enum DatabaseSentences {
   /// Such as "locked by a running program".
   static func adjective(_ state: LockState) -> String {
     switch state {
-    case .held(let since): "locked by a running program" + (since.map { ", since \(Wording.date($0))" } ?? "")
+    case .held(let since): "locked by a running program" + (since.map { ", since \(TextFormat.date($0))" } ?? "")
     case .abandoned: "locked by a program that is gone"
-    case .unknown(let since): "locked since \(Wording.date(since)); the program may still be running"
+    case .unknown(let since): "locked since \(TextFormat.date(since)); the program may still be running"
     }
   }
 
@@ -92,8 +93,8 @@ enum DatabaseSentences {
   /// Such as "2026-11-18 08:30:00 UTC, 3 d ago".
   static func date(_ seconds: Int64, now: Int64) -> String {
     let (age, overflow) = now.subtractingReportingOverflow(seconds)
-    if overflow { return Wording.date(seconds) }
-    return "\(Wording.date(seconds)), \(Wording.age(age))\(age < 0 ? "" : " ago")"
+    if overflow { return TextFormat.date(seconds) }
+    return "\(TextFormat.date(seconds)), \(TextFormat.age(age))\(age < 0 ? "" : " ago")"
   }
 }
 

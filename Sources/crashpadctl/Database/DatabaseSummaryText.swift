@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import CrashpadDatabase
 import CrashpadFiles
 import CrashpadSnapshot
@@ -12,7 +13,7 @@ struct DatabaseSummaryText {
   let now: Int64
 
   var text: String {
-    var lines: [(name: String, value: String)] = [("Database", Wording.printable(database.path))]
+    var lines: [(name: String, value: String)] = [("Database", TextFormat.printable(database.path))]
     switch summary.settings {
     case .found(let settings): lines += SettingsPrinter.lines(settings)
     case .missing: lines.append(("Settings", "none yet"))
@@ -45,13 +46,13 @@ struct DatabaseSummaryText {
     var parts = [text(reports.files)]
     if reports.uploaded > 0 { parts.append("\(grouped(reports.uploaded)) uploaded") }
     if reports.requested > 0 { parts.append("\(grouped(reports.requested)) requested for upload") }
-    if reports.locked > 0 { parts.append(Wording.count(reports.locked, "lock file")) }
+    if reports.locked > 0 { parts.append(TextFormat.count(reports.locked, "lock file")) }
     if reports.withoutMetadata > 0 { parts.append("\(grouped(reports.withoutMetadata)) without good metadata") }
     return parts.joined(separator: "; ")
   }
 
   /// Such as "3, 1.2 MiB".
   private func text(_ count: DatabaseSummary.Count) -> String {
-    count.count == 0 ? "none" : "\(grouped(count.count)), \(Wording.size(UInt64(count.bytes)))"
+    count.count == 0 ? "none" : "\(grouped(count.count)), \(TextFormat.size(UInt64(count.bytes)))"
   }
 }

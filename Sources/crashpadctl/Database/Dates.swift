@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import CrashpadSnapshot
 import CrashpadText
 
@@ -35,7 +36,7 @@ final class Dates {
 
   private func text(of day: Int64) -> [UInt8]? {
     if let known = days[day] { return known.isEmpty ? nil : known }
-    let text = Wording.rfc3339(day).map { Array($0.utf8.prefix(10)) }
+    let text = TextFormat.rfc3339(day).map { Array($0.utf8.prefix(10)) }
     // Reports in a damaged database may have any time, so the cache is limited.
     if days.count > 10_000 { days.removeAll() }
     days[day] = text ?? []

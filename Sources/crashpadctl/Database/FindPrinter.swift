@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import CrashpadDatabase
 import CrashpadFiles
 import CrashpadText
@@ -10,13 +11,13 @@ struct FindPrinter {
   func print(_ event: DatabaseFinder.Event) {
     switch event {
     case .found(let database) where endsPathsWithNUL: Terminal.output(database.path.bytes + [0])
-    case .found(let database): Terminal.output(Wording.printable(database.path) + "\n")
+    case .found(let database): Terminal.output(TextFormat.printable(database.path) + "\n")
     case .unreadable(let failure): Terminal.error(Sentences.databaseFailure(failure, failure.path))
     }
   }
 
   func printNothingFound(in directories: [String]) {
-    let names = directories.map { Wording.printable($0) }.joined(separator: ", ")
+    let names = directories.map { TextFormat.printable($0) }.joined(separator: ", ")
     Terminal.error("crashpadctl: no database found in \(names)")
   }
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import CrashpadDatabase
 import CrashpadSnapshot
 import CrashpadText
@@ -24,7 +25,7 @@ struct ListPrinter {
     guard found.order.isEmpty else { return false }
     if !found.failures.isEmpty { return true }
     let what = found.reports.isEmpty ? "no reports" : "no such reports"
-    Terminal.error("\(Wording.printable(database.path)): \(what)")
+    Terminal.error("\(TextFormat.printable(database.path)): \(what)")
     return true
   }
 

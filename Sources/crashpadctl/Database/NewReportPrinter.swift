@@ -1,10 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
 import CrashpadBytes
 import CrashpadDatabase
 import CrashpadSnapshot
 import CrashpadText
 
-/// Prints a run of `database new`.
+/// Prints a run of `database import`.
 struct NewReportPrinter {
   let run: NewReportRun
   let format: OutputFormat
@@ -48,14 +49,14 @@ struct NewReportPrinter {
     guard run.isDryRun else { return Terminal.output((made.id?.text ?? "") + "\n") }
     let id = made.id.map { " \($0.text)" } ?? ""
     let count = run.attachments.count
-    let attachments = count == 0 ? "" : " with \(Wording.count(count, "attachment"))"
+    let attachments = count == 0 ? "" : " with \(TextFormat.count(count, "attachment"))"
     Terminal.error("\(displayName(run.file)): would become the report\(id)\(attachments)")
   }
 
   private func writeJSON(_ made: NewReportRun.Made) { Self.document.print((run, made)) }
 
   static let document = Document<(run: NewReportRun, made: NewReportRun.Made)>(
-    "crashpadctl-database-new/1", "Output of `crashpadctl database new --format json`.",
+    "crashpadctl-database-new/1", "Output of `crashpadctl database import --format json`.",
     .path("database", "The database.", .always) { $0.run.database.path },
     .flag("dry_run", "Whether nothing was changed because of `--dry-run`.") { $0.run.isDryRun },
     .uuid("id", "The report's id; null if it would be a random one.") { $0.made.id },

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import CrashpadBytes
 import CrashpadCore
 import CrashpadDatabase
@@ -5,7 +6,7 @@ import CrashpadFiles
 import CrashpadSnapshot
 import SystemPackage
 
-/// One run of `database new`.
+/// One run of `database import`.
 struct NewReportRun {
   /// The file of the report; `-` for standard input.
   let file: String

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
 import CrashpadDatabase
 import CrashpadSnapshot
@@ -80,9 +81,9 @@ struct ReportCells {
     case .created: dates.append(report.creationTime, to: &bytes)
     case .age:
       let (age, overflow) = now.subtractingReportingOverflow(report.creationTime)
-      if !overflow { bytes.append(contentsOf: Wording.age(age).utf8) }
-    case .size: bytes.append(contentsOf: Wording.size(UInt64(report.size)).utf8)
-    case .totalSize: bytes.append(contentsOf: Wording.size(UInt64(report.totalSize)).utf8)
+      if !overflow { bytes.append(contentsOf: TextFormat.age(age).utf8) }
+    case .size: bytes.append(contentsOf: TextFormat.size(UInt64(report.size)).utf8)
+    case .totalSize: bytes.append(contentsOf: TextFormat.size(UInt64(report.totalSize)).utf8)
     case .upload: bytes.append(contentsOf: DatabaseSentences.upload(metadata).utf8)
     case .uploaded: if let metadata { bytes.append(contentsOf: (metadata.isUploaded ? "yes" : "no").utf8) }
     case .requested:
@@ -118,10 +119,10 @@ struct ReportCells {
     case .lastAttempt:
       if let time = metadata?.lastUploadAttemptTime { appendTime(time, to: &bytes) }
     case .serverID:
-      if let id = metadata?.serverID, !id.isEmpty { bytes.append(contentsOf: Wording.printable(id).utf8) }
+      if let id = metadata?.serverID, !id.isEmpty { bytes.append(contentsOf: TextFormat.printable(id).utf8) }
     case .metadata: bytes.append(contentsOf: DatabaseSentences.word(report.metadata).utf8)
     case .lock: if let lock { bytes.append(contentsOf: DatabaseSentences.word(lock).utf8) }
-    case .path: bytes.append(contentsOf: Wording.printable(database.path(of: report)).utf8)
+    case .path: bytes.append(contentsOf: TextFormat.printable(database.path(of: report)).utf8)
     }
   }
 

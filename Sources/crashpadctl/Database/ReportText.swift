@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import CrashpadDatabase
 import CrashpadFiles
 import CrashpadSnapshot
@@ -9,7 +10,7 @@ enum ReportText {
     var lines: [(String, String)] = [
       ("Report", report.id.text),
       ("State", report.state.rawValue),
-      ("Path", Wording.printable(database.path(of: report))),
+      ("Path", TextFormat.printable(database.path(of: report))),
       ("Size", size(report)),
     ]
     if let metadata = report.metadata.value {
@@ -19,13 +20,13 @@ enum ReportText {
       lines.append(("Upload attempts", grouped(metadata.uploadAttempts)))
       let last = metadata.lastUploadAttemptTime.map { DatabaseSentences.date($0, now: now) }
       lines.append(("Last attempt", last ?? "never"))
-      if !metadata.serverID.isEmpty { lines.append(("Server id", Wording.printable(metadata.serverID))) }
+      if !metadata.serverID.isEmpty { lines.append(("Server id", TextFormat.printable(metadata.serverID))) }
     } else {
       lines.append(("Last changed", DatabaseSentences.date(report.modified, now: now)))
     }
     lines.append(("Metadata", DatabaseSentences.metadata(report.metadata)))
     for (index, attachment) in report.attachments.enumerated() {
-      let text = "\(Wording.printable(attachment.name.bytes)), \(Wording.size(UInt64(attachment.size)))"
+      let text = "\(TextFormat.printable(attachment.name.bytes)), \(TextFormat.size(UInt64(attachment.size)))"
       lines.append((index == 0 ? "Attachments" : "", text))
     }
     if let lock { lines.append(("Lock", DatabaseSentences.adjective(lock))) }

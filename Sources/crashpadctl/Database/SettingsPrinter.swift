@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import CrashpadDatabase
 import CrashpadFiles
 import CrashpadSnapshot
@@ -9,16 +10,16 @@ struct SettingsPrinter {
   let run: SettingsRun
   let format: OutputFormat
 
-  private var file: String { Wording.printable(run.database.path.appending(DatabaseLayout.settings)) }
+  private var file: String { TextFormat.printable(run.database.path.appending(DatabaseLayout.settings)) }
 
   func print(_ change: SettingsRun.Outcome) {
     if let (damage, keptAs) = change.damage {
-      let rest = keptAs.map { "kept as \(Wording.printable($0.bytes))" } ?? "would be kept aside"
+      let rest = keptAs.map { "kept as \(TextFormat.printable($0.bytes))" } ?? "would be kept aside"
       Terminal.error("\(file): warning: damaged: \(damage); \(rest)")
     }
     write(change.settings)
     if format == .text, run.isDryRun {
-      Terminal.error("\(Wording.printable(run.database.path)): nothing was changed")
+      Terminal.error("\(TextFormat.printable(run.database.path)): nothing was changed")
     }
   }
 
@@ -56,7 +57,7 @@ struct SettingsPrinter {
     case .clientID: settings.clientID.text
     case .uploadsEnabled: "\(settings.uploadsEnabled)"
     case .lastUploadAttempt:
-      settings.lastUploadAttemptTime.map { Wording.rfc3339($0) ?? "\($0)" } ?? "never"
+      settings.lastUploadAttemptTime.map { TextFormat.rfc3339($0) ?? "\($0)" } ?? "never"
     }
   }
 
@@ -64,7 +65,7 @@ struct SettingsPrinter {
     [
       ("Client id", isRandom ? "a random one" : settings.clientID.text),
       ("Uploads enabled", settings.uploadsEnabled ? "yes" : "no"),
-      ("Last upload attempt", settings.lastUploadAttemptTime.map { Wording.date($0) } ?? "never"),
+      ("Last upload attempt", settings.lastUploadAttemptTime.map { TextFormat.date($0) } ?? "never"),
     ]
   }
 

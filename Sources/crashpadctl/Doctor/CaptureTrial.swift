@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
 import CrashpadBytes
 import CrashpadDatabase
@@ -29,7 +30,7 @@ struct CaptureTrial {
 
   /// Such as "a whole dump of 4 threads, 191.5 KiB, captured in 3.5 ms".
   var found: String {
-    var text = "a whole dump of \(Wording.count(threads ?? 0, "thread")), \(Wording.size(UInt64(dumpSize ?? 0)))"
+    var text = "a whole dump of \(TextFormat.count(threads ?? 0, "thread")), \(TextFormat.size(UInt64(dumpSize ?? 0)))"
     if let captureMicroseconds { text += ", captured in \(Self.milliseconds(captureMicroseconds))" }
     return text + "; the program ran for \(Self.milliseconds(runMicroseconds))"
   }
@@ -96,7 +97,7 @@ struct CaptureTrial {
 
   private static func firstLine(_ path: FilePath) -> String? {
     guard let bytes = try? InputFile.prefix(of: path, count: 4096), !bytes.isEmpty else { return nil }
-    return Wording.printable(String(decoding: bytes.prefix { $0 != 0x0a }, as: UTF8.self))
+    return TextFormat.printable(String(decoding: bytes.prefix { $0 != 0x0a }, as: UTF8.self))
   }
 
   /// - Parameter needsThreads: whether all threads must be present with their registers.
@@ -126,11 +127,12 @@ struct CaptureTrial {
       } else if !needsThreads {
         return
       } else if snapshot.threads.count < CaptureTrialCommand.threads + 1 {
-        fault = "the dump has \(Wording.count(snapshot.threads.count, "thread")) of \(CaptureTrialCommand.threads + 1)"
+        fault =
+          "the dump has \(TextFormat.count(snapshot.threads.count, "thread")) of \(CaptureTrialCommand.threads + 1)"
       } else if let note = notes.first {
         fault = "a dump with less than there was: \(note)"
       } else if stopped < snapshot.threads.count {
-        fault = "the dump has the registers of \(stopped) of \(Wording.count(snapshot.threads.count, "thread"))"
+        fault = "the dump has the registers of \(stopped) of \(TextFormat.count(snapshot.threads.count, "thread"))"
       }
     } catch {
       fault =

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import CrashpadText
 import CrashpadUpload
 import CrashpadCore
@@ -79,7 +80,7 @@ struct DoctorChecks {
   }
 
   mutating func addDatabase(_ database: FilePath, _ trial: TrialFolder?, _ filter: CallFilter?) {
-    let path = Wording.printable(database)
+    let path = TextFormat.printable(database)
     let place = Self.trialPlaces(database)[0]
     let advice = "mount a volume there that this user may write to, or name another directory with --database"
     if trial?.place == place {
@@ -89,7 +90,7 @@ struct DoctorChecks {
         Self.failure(of: place) == .notDirectory
         ? "is not a directory"
         : FolderFacts.fileSystem(place)?.isReadOnly == true ? "is on a read-only file system" : "is not writable"
-      add("database", .missing, "\(Wording.printable(place)) \(reason)", "crashes leave nothing", advice)
+      add("database", .missing, "\(TextFormat.printable(place)) \(reason)", "crashes leave nothing", advice)
     }
     // For another directory, the remaining checks would mean nothing.
     guard let trial, trial.place == place else { return }
@@ -125,7 +126,7 @@ struct DoctorChecks {
   }
 
   private mutating func addSpace(_ system: FolderFacts.FileSystem) {
-    var found = "\(system.name), \(Wording.size(system.free)) free"
+    var found = "\(system.name), \(TextFormat.size(system.free)) free"
     if let files = system.freeFiles { found += ", \(grouped(files)) more files" }
     if system.free < 32 << 10 || system.freeFiles == 0 {
       add("space", .missing, found, "there is no room for a dump", "free some space")
@@ -196,7 +197,7 @@ struct DoctorChecks {
     }
     if let limit = facts.memoryLimit {
       let used = facts.memoryUse ?? 0
-      let found = "\(Wording.size(used)) of \(Wording.size(limit)) used"
+      let found = "\(TextFormat.size(used)) of \(TextFormat.size(limit)) used"
       if used >= limit || limit - used < 4 << 20 {
         add(
           "memory", .limited, found, "a program may be killed for its memory while it writes its dump",
@@ -236,8 +237,8 @@ struct DoctorChecks {
 
   mutating func addLimits(_ facts: SystemFacts) {
     func text(_ limit: SystemFacts.ResourceLimit) -> String { limit.map { grouped($0) } ?? "unlimited" }
-    let pattern = facts.corePattern.map { Wording.printable($0) } ?? "unknown pattern"
-    let core = facts.coreLimit.map { Wording.size($0) } ?? "of any size"
+    let pattern = facts.corePattern.map { TextFormat.printable($0) } ?? "unknown pattern"
+    let core = facts.coreLimit.map { TextFormat.size($0) } ?? "of any size"
     let isPiped = facts.corePattern?.hasPrefix("|") == true
     good("core", isPiped ? "the kernel gives cores to \(pattern.dropFirst())" : "pattern \(pattern), cores of \(core)")
     if let limit = facts.fileLimit, limit < 32 {
@@ -256,9 +257,9 @@ struct DoctorChecks {
       good("processes", text(facts.processLimit))
     }
     if let limit = facts.fileSizeLimit, limit < 4 << 20 {
-      add("file size", .limited, Wording.size(limit), "dumps end there", "raise the limit (ulimit -f)")
+      add("file size", .limited, TextFormat.size(limit), "dumps end there", "raise the limit (ulimit -f)")
     } else {
-      good("file size", facts.fileSizeLimit.map { Wording.size($0) } ?? "unlimited")
+      good("file size", facts.fileSizeLimit.map { TextFormat.size($0) } ?? "unlimited")
     }
   }
 
@@ -272,7 +273,7 @@ struct DoctorChecks {
 
   mutating func addLibrary(_ search: HandlerLibrary.Search) {
     if case .found(let path) = search {
-      good("library", Wording.printable(path))
+      good("library", TextFormat.printable(path))
     } else {
       add(
         "library", .missing, RunSentences.library(search), "there is no handler to preload",
@@ -287,7 +288,7 @@ struct DoctorChecks {
       let file = try HTTPLibrary.certificateFile()
       if let file, (try? InputFile(file)) == nil {
         add(
-          "uploads", .note, "\(version), but no \(Wording.printable(file))",
+          "uploads", .note, "\(version), but no \(TextFormat.printable(file))",
           "servers with https are not trusted, so nothing can be sent to them from here",
           "install the package ca-certificates, or name a file with --ca-file")
       } else {
@@ -341,9 +342,9 @@ struct DoctorChecks {
     let missing = checks.count { $0.state == .missing }
     let limited = checks.count { $0.state == .limited }
     if missing > 0 {
-      text += "\ncrashes are not captured here: \(Wording.count(missing, "thing")) missing\n"
+      text += "\ncrashes are not captured here: \(TextFormat.count(missing, "thing")) missing\n"
     } else if limited > 0 {
-      text += "\ncrashes are captured here, but \(Wording.count(limited, "thing limits", "things limit")) it\n"
+      text += "\ncrashes are captured here, but \(TextFormat.count(limited, "thing limits", "things limit")) it\n"
     } else {
       text += "\ncrashes are captured here\n"
     }

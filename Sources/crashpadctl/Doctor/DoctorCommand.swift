@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
 import CrashpadFiles
 import CrashpadSupervision
@@ -107,7 +108,7 @@ struct DoctorCommand: Command {
         outcome = .failed(error)
       }
     } else if let first = program.first {
-      name = Wording.printable(ArgumentText.bytes(first))
+      name = TextFormat.printable(ArgumentText.bytes(first))
       if case .found(let path) = library, let folder {
         outcome = ProgramHandlers.starting(
           program.map { ArgumentText.bytes($0) }, path, folder, milliseconds: after?.milliseconds ?? 1000)

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import CrashpadFiles
 import CrashpadMeaning
 import CrashpadSnapshot
@@ -42,7 +43,7 @@ struct DoctorDocument {
 
   private static let programMembers = Record<ProgramHandlers>(
     .number("pid", "The process id.", .always) { $0.process },
-    .text("name", "The name of its first thread.", .always) { Wording.printable($0.name) },
+    .text("name", "The name of its first thread.", .always) { TextFormat.printable($0.name) },
     .flag("has_library", "Whether the handler's library is loaded.") { $0.hasLibrary },
     .list("handlers", handler, "The handlers of the seven signals.") { $0.rows })
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import CrashpadFiles
 import CrashpadText
 import Glibc
@@ -32,8 +33,8 @@ struct ProgramHandlers {
     /// Such as "on_fault of /usr/bin/app".
     var text: String {
       guard let address else { return "the default action" }
-      let place = module.map { " of \(Wording.printable($0))" } ?? ""
-      return (function.map { Wording.printable($0) } ?? "the code at \(Wording.hex(address))") + place
+      let place = module.map { " of \(TextFormat.printable($0))" } ?? ""
+      return (function.map { TextFormat.printable($0) } ?? "the code at \(TextFormat.hex(address))") + place
     }
   }
 
@@ -217,9 +218,10 @@ extension DoctorChecks {
   }
 
   private mutating func add(_ handlers: ProgramHandlers) {
-    let program = "\(Wording.printable(handlers.name)) (process \(handlers.process))"
+    let program = "\(TextFormat.printable(handlers.name)) (process \(handlers.process))"
     let own = handlers.own
-    let found = own.isEmpty ? "no handlers of its own" : "handlers of its own for \(Wording.count(own.count, "signal"))"
+    let found =
+      own.isEmpty ? "no handlers of its own" : "handlers of its own for \(TextFormat.count(own.count, "signal"))"
     if handlers.hasLibrary {
       add("handlers", .ok, "\(program): \(found)", nil)
     } else {

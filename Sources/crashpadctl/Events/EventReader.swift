@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import CrashpadBytes
 import CrashpadCore
 import CrashpadEvents
@@ -25,7 +26,7 @@ struct EventReader: Sendable {
 
   struct Events: Sendable {
     var entry: EventCursor.Entry
-    /// Nil of a process that did not crash.
+    /// Nil if the process did not crash.
     var identity: CrashEvent.Identity?
 
     init(_ seen: SeenDump, _ lines: [[UInt8]] = [], _ identity: CrashEvent.Identity? = nil) {
@@ -77,7 +78,7 @@ struct EventReader: Sendable {
 }
 
 extension CrashEvent {
-  /// With the stack and the signature that symbols give. Nil of a process that did not crash.
+  /// With the stack and the signature that symbols give. Nil if the process did not crash.
   init?(
     _ snapshot: ProcessSnapshot, _ dump: Dump, _ input: CrashEventInput, _ cache: SymbolCache,
     _ options: SignatureOptions

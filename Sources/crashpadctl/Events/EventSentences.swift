@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import CrashpadEvents
 import CrashpadFiles
 import CrashpadText
@@ -17,57 +18,57 @@ enum EventSentences {
     case let failure as EventCursor.Failure: return cursorFailure(failure)
     case let failure as MappingFile.NotAMapping:
       let place = failure.offset.map { ":0x" + String($0, radix: 16) } ?? ""
-      return ("\(displayName(argument))\(place): error: \(Wording.printable(failure.reason))", .noData)
+      return ("\(displayName(argument))\(place): error: \(TextFormat.printable(failure.reason))", .noData)
     case let failure as FileFailure where failure.errno == .wouldBlock:
       let holder = failure.lockHolder.map { "process \($0)" } ?? "another run"
       let text = "is locked by \(holder), which did not give it up within \(EventCursor.lockWait / 1000) s; try again"
-      return ("\(Wording.printable(failure.path)): error: \(text)", .temporaryFailure)
+      return ("\(TextFormat.printable(failure.path)): error: \(text)", .temporaryFailure)
     case let failure as FileFailure:
       let (text, status) = Sentences.failure(failure, creating: true)
-      return ("\(Wording.printable(failure.path)): error: \(text)", status)
+      return ("\(TextFormat.printable(failure.path)): error: \(text)", status)
     default:
       let (text, status) = Sentences.failure(error, creating: creating)
-      return ("\(argument == "-" ? "<standard output>" : Wording.printable(argument)): error: \(text)", status)
+      return ("\(argument == "-" ? "<standard output>" : TextFormat.printable(argument)): error: \(text)", status)
     }
   }
 
   private static func cursorFailure(_ failure: EventCursor.Failure) -> (String, ExitStatus) {
     switch failure {
     case .notACursor(let path):
-      ("\(Wording.printable(path)): error: is not a cursor of crashpadctl events, and was not changed", .noData)
+      ("\(TextFormat.printable(path)): error: is not a cursor of crashpadctl events, and was not changed", .noData)
     case .laterVersion(let path, let version):
       (
-        "\(Wording.printable(path)): error: is a cursor of version \(Wording.printable(version)), "
+        "\(TextFormat.printable(path)): error: is a cursor of version \(TextFormat.printable(version)), "
           + "which a later crashpadctl has written; this one reads version 1", .noData
       )
     case .damaged(let path, let line):
       (
-        "\(Wording.printable(path)):\(line): error: the cursor is damaged; without this line the events of its dump "
+        "\(TextFormat.printable(path)):\(line): error: the cursor is damaged; without this line the events of its dump "
           + "are written again", .noData
       )
     case .outputChanged(let path, let offset):
       (
-        "\(Wording.printable(path)):0x\(String(offset, radix: 16)): error: another program has written behind the events "
+        "\(TextFormat.printable(path)):0x\(String(offset, radix: 16)): error: another program has written behind the events "
           + "of a run that was killed; remove the incomplete line there, and the cursor's lines of that run", .noData
       )
-    case .noRegularFile(let path): ("\(Wording.printable(path)): error: is not a regular file", .cannotCreate)
+    case .noRegularFile(let path): ("\(TextFormat.printable(path)): error: is not a regular file", .cannotCreate)
     }
   }
 
   /// Reports the result of a run.
   static func report(_ output: EventOutput, withoutCrash: Int) {
     if withoutCrash > 0 {
-      let text = Wording.count(withoutCrash, "input")
+      let text = TextFormat.count(withoutCrash, "input")
       Terminal.error("crashpadctl: note: \(text) without a crash, of which there are no events")
     }
     if output.unnamed > 0 {
-      let text = Wording.count(output.unnamed, "crash", "crashes")
+      let text = TextFormat.count(output.unnamed, "crash", "crashes")
       Terminal.error(
         "crashpadctl: note: \(text) without a user or client id, so the dump's id is the distinct_id; the annotation distinct_id names users"
       )
     }
     if output.repeatedCount > 0 {
-      let text = Wording.count(output.repeatedCount, "dump")
+      let text = TextFormat.count(output.repeatedCount, "dump")
       Terminal.error(
         "crashpadctl: warning: the output was replaced after a run was killed; events of \(text) may be in both files")
     }

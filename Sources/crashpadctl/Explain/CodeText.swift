@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import CrashpadMeaning
 import CrashpadText
 
@@ -19,7 +20,7 @@ struct CodeText {
   }
 
   private func report(_ unknown: UnknownCode) {
-    var line = "crashpadctl: error: \(Wording.printable(unknown.reason))"
+    var line = "crashpadctl: error: \(TextFormat.printable(unknown.reason))"
     if !unknown.suggestions.isEmpty {
       line += "; did you mean \(unknown.suggestions.joined(separator: " or "))?"
     }
@@ -46,7 +47,7 @@ struct CodeText {
   /// The known facts about the field of an unknown code.
   private func text(ofUnknownIn owner: CodeMeaning) -> String {
     let reading = CodeReading(owner)
-    var text = heading("\(Wording.printable(answer.query)): unknown")
+    var text = heading("\(TextFormat.printable(answer.query)): unknown")
     text += part("Field", ["\(reading.title): \(reading.event)"])
     text += part("Ended by", [reading.endedBy])
     text += part("Collect", answer.unknown?.collect ?? [], isList: true)
@@ -54,7 +55,7 @@ struct CodeText {
   }
 
   private var choice: String {
-    let query = Wording.printable(answer.query)
+    let query = TextFormat.printable(answer.query)
     var text = heading("\(query): \(answer.readings.count) meanings; name the field to choose")
     for reading in answer.readings {
       text += style.colored("crashpadctl explain \(reading.query)", .bold) + "\n"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import CrashpadBytes
 import CrashpadMeaning
 import CrashpadText
@@ -30,6 +31,6 @@ struct ExplanationText {
       shown = shown.prefix(Self.limit) + ["\(more) more; --format json has all"]
     }
     return LabeledText(indent: Self.indent, style: style).text(
-      label, shown.map { Wording.printable($0) }, isList: isList, color: color)
+      label, shown.map { TextFormat.printable($0) }, isList: isList, color: color)
   }
 }

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Labels with texts beside them, wrapped to the terminal.
 struct LabeledText {
   /// The width of the labels in columns.

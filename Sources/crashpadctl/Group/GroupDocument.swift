@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import CrashpadSignatures
 
 /// Groups as JSON.
@@ -62,7 +63,7 @@ struct GroupDocument {
     .text("name", "The name.", .always) { $0.name },
     .number("count", "The number of crashes.", .always) { $0.count })
 
-  private static let example = Record<GroupCell.Example?>(
+  private static let example = Record<GroupCounts.Example?>(
     .text("id", "The id of the report.") { $0?.id },
     .text("input", "The name of the input.") { $0?.input })
 

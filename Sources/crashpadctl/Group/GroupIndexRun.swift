@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import CrashpadCore
 import CrashpadFiles
 import CrashpadSignatures
@@ -64,7 +65,7 @@ struct GroupIndexRun {
     for start in stride(from: 0, to: files.count, by: Self.batch) {
       let batch = files[start..<min(start + Self.batch, files.count)]
       var entries: [GroupIndex.Entry] = []
-      inOrder(
+      parallelMapInOrder(
         count: batch.count, jobs: reading.jobs, work: { reader.read(batch[start + $0].input) },
         report: { number, outcome in
           progress.clear()

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import CrashpadSignatures
 
 /// The description of a part of groups. The library that reads parts writes them too.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import CrashpadBytes
 import CrashpadFiles
 import CrashpadJSON
@@ -69,7 +70,7 @@ struct GroupPrinter {
     let new = list.filter { !known.contains($0.id) }
     for group in new {
       Terminal.error(
-        "crashpadctl: new group \(group.id): \(group.text) (\(Wording.count(group.cell.count, "crash", "crashes")))")
+        "crashpadctl: new group \(group.id): \(group.text) (\(TextFormat.count(group.cell.count, "crash", "crashes")))")
     }
     return !new.isEmpty
   }
@@ -93,7 +94,7 @@ struct GroupPrinter {
   private static func text(_ explanation: Explanation) -> String {
     let signature = explanation.signature
     var text =
-      "\(explanation.input)\n  \(signature.id)  \(Wording.printable(signature.text))\n  raw  \(Wording.printable(signature.raw))\n"
+      "\(explanation.input)\n  \(signature.id)  \(TextFormat.printable(signature.text))\n  raw  \(TextFormat.printable(signature.raw))\n"
     var table = TextTable([
       ("frame", .right), ("function", .left), ("module", .left), ("decision", .left), ("rule", .left),
       ("reason", .left),
@@ -102,7 +103,7 @@ struct GroupPrinter {
     table.droppable = ["reason", "module"]
     for step in signature.explanation {
       table.add([
-        String(step.frame), Wording.printable(step.name), step.module.map { Wording.printable($0) } ?? "",
+        String(step.frame), TextFormat.printable(step.name), step.module.map { TextFormat.printable($0) } ?? "",
         step.decision.rawValue,
         step.rule, step.reason,
       ])

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import CrashpadBytes
 import CrashpadSignatures
 import CrashpadSnapshot
@@ -35,7 +36,7 @@ struct GroupTable {
       table.add([
         grouped(group.cell.count), share(group), day(group.cell.first), day(group.cell.last),
         Self.top(group.cell.versions), Self.top(group.cell.devices), Self.top(group.cell.systems), group.id,
-        Wording.printable(group.text) + marks(group),
+        TextFormat.printable(group.text) + marks(group),
         group.cell.example?.input ?? "",
       ])
     }
@@ -45,19 +46,20 @@ struct GroupTable {
       text += DisplayWidth.cut("\(group.id):\(marks(group))", to: style.width ?? .max) + "\n"
     }
     for group in groups where group.cell.loopingClients > 0 {
-      let clients = Wording.count(group.cell.loopingClients, "installation")
+      let clients = TextFormat.count(group.cell.loopingClients, "installation")
       text += "\(group.id): \(clients) crashed 3 times or more within an hour, each time within seconds of the start\n"
     }
-    text += "\(Wording.count(total, "crash", "crashes")) in \(Wording.count(groups.count, "group"))"
-    if twins > 0 { text += "; \(Wording.count(twins, "more report")) of the same crashes" }
-    return text + (parts.failed > 0 ? "; \(Wording.count(parts.failed, "input")) could not be read completely\n" : "\n")
+    text += "\(TextFormat.count(total, "crash", "crashes")) in \(TextFormat.count(groups.count, "group"))"
+    if twins > 0 { text += "; \(TextFormat.count(twins, "more report")) of the same crashes" }
+    return text
+      + (parts.failed > 0 ? "; \(TextFormat.count(parts.failed, "input")) could not be read completely\n" : "\n")
   }
 
   private func marks(_ group: CrashGroups.Group) -> String {
-    (isNew(group) == true ? " [new]" : "") + (group.newIn.map { " [new in \(Wording.printable($0))]" } ?? "")
-      + (group.goneSince.map { " [gone since \(Wording.printable($0))]" } ?? "")
+    (isNew(group) == true ? " [new]" : "") + (group.newIn.map { " [new in \(TextFormat.printable($0))]" } ?? "")
+      + (group.goneSince.map { " [gone since \(TextFormat.printable($0))]" } ?? "")
       + (group.cell.loopingClients > 0 ? " [insta-crash]" : "")
-      + (group.cell.twins > 0 ? " [\(Wording.count(group.cell.twins, "more report"))]" : "")
+      + (group.cell.twins > 0 ? " [\(TextFormat.count(group.cell.twins, "more report"))]" : "")
   }
 
   func isNew(_ group: CrashGroups.Group) -> Bool? { known.map { !$0.contains(group.id) } }
@@ -69,12 +71,12 @@ struct GroupTable {
   }
 
   private func day(_ time: Int64?) -> String {
-    time.flatMap { Wording.rfc3339(Timestamp(seconds: $0)) }.map { String($0.prefix(10)) } ?? "-"
+    time.flatMap { TextFormat.rfc3339(Timestamp(seconds: $0)) }.map { String($0.prefix(10)) } ?? "-"
   }
 
   /// "2.1, 2.0 and 3 more": the most frequent first.
   private static func top(_ counts: [String: Int]) -> String {
-    let names = sorted(counts).map { Wording.printable($0.name) }
+    let names = sorted(counts).map { TextFormat.printable($0.name) }
     let shown = Array(names.prefix(2)).joined(separator: ", ")
     return names.count > 2 ? "\(shown) and \(names.count - 2) more" : shown.isEmpty ? "-" : shown
   }
@@ -113,5 +115,5 @@ struct GroupTable {
     return "\"" + value.replacing("\"", with: "\"\"") + "\""
   }
 
-  private func time(_ time: Int64?) -> String? { time.flatMap { Wording.rfc3339(Timestamp(seconds: $0)) } }
+  private func time(_ time: Int64?) -> String? { time.flatMap { TextFormat.rfc3339(Timestamp(seconds: $0)) } }
 }

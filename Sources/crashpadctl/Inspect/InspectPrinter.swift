@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import CrashpadBytes
 import CrashpadCore
 import CrashpadFiles
@@ -76,7 +77,7 @@ struct InspectPrinter {
         Terminal.output(text)
       } else {
         Terminal.error(
-          "\(name): error: \(Wording.hex(memory.address)) was not captured; --memory-list lists what was")
+          "\(name): error: \(TextFormat.hex(memory.address)) was not captured; --memory-list lists what was")
         hasAll = false
       }
     }

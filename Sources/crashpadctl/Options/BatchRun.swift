@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import CrashpadFiles
 import CrashpadBytes
 import CrashpadCore
@@ -70,7 +71,7 @@ struct BatchRun {
     work: @Sendable (InputList.Input) -> BatchResult<Value>, report: (InputList.Input, BatchResult<Value>) -> Bool
   ) -> ExitStatus {
     var status = initialStatus
-    inOrder(
+    parallelMapInOrder(
       count: inputs.count, jobs: jobs, work: { [inputs] in work(inputs[$0]) },
       report: { index, result in
         progress.clear()

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
 
 /// A command, or a group of them, in the tree of what the tool can do. Says without a conversion of types, which takes long,
@@ -26,6 +27,13 @@ enum CommandNode {
     case .command(let type): type.name
     case .group(let type): type.name
     }
+  }
+
+  /// Whether the word is the name of the command, or its name in an earlier version.
+  func isNamed(_ word: String) -> Bool {
+    if name == word { return true }
+    if case .command(let type) = self { return type.formerName == word }
+    return false
   }
 
   var isShown: Bool { type.configuration.shouldDisplay }

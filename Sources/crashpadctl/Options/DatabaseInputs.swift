@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import CrashpadCore
 import CrashpadDatabase
 import CrashpadFiles
@@ -29,7 +30,7 @@ struct DatabaseInputs {
     guard argument != "-", (try? FileKind(at: path, followingLink: true)) == .directory,
       let database = try? CrashDatabase(path)
     else { return arguments.append(argument) }
-    databases.append(Wording.printable(path))
+    databases.append(TextFormat.printable(path))
     var paths: [String] = []
     for state in ReportState.allCases {
       guard let listing = try? database.listing(of: state) else { continue }
@@ -52,9 +53,9 @@ struct DatabaseInputs {
   /// Adds the newest crash of a database: of the reports by the time of their creation, of the dumps that are not processed by
   /// that of their files. A dump that a program holds is not whole yet.
   ///
-  /// - Returns: false if there is none in one of the formats.
+  /// - Returns: false if no file has one of the formats.
   mutating func appendNewest(of database: CrashDatabase, _ formats: [InputFormat]) throws(FileFailure) -> Bool {
-    databases.append(Wording.printable(database.path))
+    databases.append(TextFormat.printable(database.path))
     var newest: (time: Int64, path: FilePath)?
     func consider(_ time: Int64, _ path: FilePath) {
       if newest.map({ ($0.time, $0.path.string) < (time, path.string) }) ?? true { newest = (time, path) }
@@ -96,7 +97,7 @@ struct NamedReports {
       (try? FileKind(at: FilePath(argument: argument), followingLink: true)) == nil
     else { return nil }
     guard let id = try ReportArgument.resolve([report], in: database).first ?? nil else { throw ExitStatus.noInput }
-    let name = Wording.printable(database.path)
+    let name = TextFormat.printable(database.path)
     let found: Report?
     do { found = try database.report(id) } catch { throw Terminal.failure(error, of: name, creating: false) }
     guard let found else { throw Terminal.failure("\(name) has no report \(id.text)", .noInput) }

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import CrashpadSnapshot
 import CrashpadBytes
 import CrashpadCore
@@ -98,7 +99,7 @@ struct InputList {
   private mutating func addDumps(in directory: FilePath, _ accepting: [InputFormat]) {
     let known = inputs.count
     var hasSymbols = false
-    defer { if hasSymbols, inputs.count == known { symbolFolders.append(Wording.printable(directory)) } }
+    defer { if hasSymbols, inputs.count == known { symbolFolders.append(TextFormat.printable(directory)) } }
     do {
       let (files, unreadable) = try regularFiles(in: directory, recursive: true)
       for file in files {
@@ -112,7 +113,7 @@ struct InputList {
         }
         inputs.append(
           Input(
-            name: Wording.printable(file), argument: ArgumentText.text(file.bytes), relativePath: relative,
+            name: TextFormat.printable(file), argument: ArgumentText.text(file.bytes), relativePath: relative,
             isFound: true))
       }
       for (path, error) in unreadable { add(path, error) }
@@ -131,7 +132,7 @@ struct InputList {
       let names = FilePath(member).components.filter { $0.kind == .regular }
       inputs.append(
         Input(
-          name: Wording.printable(FilePath(bytes: place)), argument: ArgumentText.text(place),
+          name: TextFormat.printable(FilePath(bytes: place)), argument: ArgumentText.text(place),
           relativePath: relative.appending(names), isFound: isFound))
     }
     return true
@@ -140,7 +141,7 @@ struct InputList {
   private mutating func add(_ path: FilePath, _ error: any Error) {
     failures.append(
       Failure(
-        name: Wording.printable(path), argument: ArgumentText.text(path.bytes),
+        name: TextFormat.printable(path), argument: ArgumentText.text(path.bytes),
         failure: FailureText(error, creating: false)))
   }
 
@@ -186,7 +187,7 @@ struct InputList {
   }
 
   /// "; 3 other files skipped", or empty.
-  var skippedNote: String { skipped > 0 ? "; \(Wording.count(skipped, "other file")) skipped" : "" }
+  var skippedNote: String { skipped > 0 ? "; \(TextFormat.count(skipped, "other file")) skipped" : "" }
 
   /// Prints a summary such as "3 converted, 1 failed, 2 not tried; 1 other file skipped".
   ///
@@ -205,7 +206,9 @@ struct InputList {
   /// Prints the number of skipped files in directories, for commands that print no other summary.
   func reportSkipped() {
     // Without inputs it is said already.
-    if skipped > 0, !inputs.isEmpty { Terminal.error("crashpadctl: \(Wording.count(skipped, "other file")) skipped") }
+    if skipped > 0, !inputs.isEmpty {
+      Terminal.error("crashpadctl: \(TextFormat.count(skipped, "other file")) skipped")
+    }
   }
 
   /// Whether a file in a directory has the name of a dump, or begins like one.

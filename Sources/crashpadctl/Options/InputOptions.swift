@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
 import CrashpadCore
 import CrashpadDatabase
@@ -41,11 +42,11 @@ struct InputOptions: OptionTable {
     do {
       if try places.appendNewest(of: database, formats) || allowEmpty { return places }
     } catch {
-      throw Terminal.failure(error, of: Wording.printable(error.path), creating: false)
+      throw Terminal.failure(error, of: TextFormat.printable(error.path), creating: false)
     }
     let hasReports = !formats.contains(.minidump) && ((try? database.reportIDs())?.isEmpty == false)
     throw Terminal.failure(
-      "\(Wording.printable(database.path)) has no crash"
+      "\(TextFormat.printable(database.path)) has no crash"
         + (hasReports ? " that is not processed; its reports are minidumps already" : ""), .noData)
   }
 

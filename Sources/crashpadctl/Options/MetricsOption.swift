@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
 import CrashpadFiles
 import CrashpadText
@@ -26,7 +27,7 @@ struct MetricsOption: OptionTable {
       try file.commit(durable: false)
       return .success
     } catch {
-      Terminal.failure(error, of: Wording.printable(path), creating: true)
+      Terminal.failure(error, of: TextFormat.printable(path), creating: true)
       return .cannotCreate
     }
   }

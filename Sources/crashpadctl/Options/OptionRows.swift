@@ -1,9 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
 
 /// The rows of a table of options. A row says everything that the tool, its help, its completions and its manual pages know
 /// about an option or an argument, and where its value is:
 ///
 ///     row.flag(&quiet, "-q, --quiet", "Print only errors.")
+///
+/// A name that an option had before is still taken: `"--finish-skipped, formerly --complete-skipped"`.
 ///
 /// A table is a function that names its rows one after the other. It is called with a purpose: to list the options, to
 /// store values, to check them, or to tell ArgumentParser of the options. Nothing is made for a purpose that a run does not

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
 
 /// Values of a command line, and the table of the options that set them. A run takes the values as they are.
@@ -12,11 +13,14 @@ protocol OptionTable: ParsableArguments, CustomReflectable {
 /// A command: its options, and what it does.
 protocol Command: ParsableCommand, OptionTable {
   static var name: String { get }
+  /// The name that the command had in an earlier version. It is accepted, but not shown.
+  static var formerName: String? { get }
   /// Whether a hyphen and digits are an argument: a status such as -11.
   static var takesNegativeNumbers: Bool { get }
 }
 
 extension Command {
+  static var formerName: String? { nil }
   static var takesNegativeNumbers: Bool { false }
 }
 

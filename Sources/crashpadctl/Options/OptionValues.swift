@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The words of a command line by the option or argument that they belong to.
 struct OptionValues {
   /// The values of each option in the order of the table; of a flag, its name.

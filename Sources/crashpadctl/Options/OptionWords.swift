@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Reads the words of a command line as what they are by the shapes of a command's options.
 ///
 /// Understands what getopt programs take: `--name VALUE`, `--name=VALUE`, `-n VALUE`, `-nVALUE`, `-n=VALUE`, and several
@@ -28,7 +29,7 @@ struct OptionWords {
     var tokens: [Token] = []
     var rest = words
     let takesRest = shapes.contains { if case .rest = $0.kind { true } else { false } }
-    while let word = rest.first {
+    while var word = rest.first {
       let before = rest
       rest.removeFirst()
       if word == "--", !takesRest { return tokens + rest.map { .afterTerminator($0) } }
@@ -37,6 +38,7 @@ struct OptionWords {
         tokens.append(.word(word))
         continue
       }
+      word = withCurrentName(word)
       let count = tokens.count
       let isKnown =
         word.utf8.starts(with: "--".utf8) ? addLong(word, &rest, &tokens) : addShort(word, &rest, &tokens)
@@ -53,6 +55,17 @@ struct OptionWords {
     let bytes = word.utf8
     guard bytes.first == UInt8(ascii: "-"), bytes.count > 1 else { return false }
     return !takesNegativeNumbers || !bytes.dropFirst().allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")) ~= $0 }
+  }
+
+  /// The word with the name that the option has now, if it begins with one of an earlier version.
+  private func withCurrentName(_ word: String) -> String {
+    for shape in shapes {
+      for name in shape.formerNames where word.utf8.starts(with: name.utf8) {
+        let rest = word.dropFirst(name.count)
+        if let current = shape.names.last, rest.isEmpty || rest.first == "=" { return current + rest }
+      }
+    }
+    return word
   }
 
   private func index(of name: some StringProtocol) -> Int? { shapes.firstIndex { $0.names.contains { $0 == name } } }

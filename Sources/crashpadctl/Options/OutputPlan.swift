@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import CrashpadCore
 import CrashpadFiles
 import CrashpadText
@@ -45,7 +46,7 @@ struct OutputPlan {
         path = Self.named(FilePath(argument: input.argument), target)
       }
       if let other = seen.updateValue(input.name, forKey: path.lexicallyNormalized()) {
-        throw FailureText("\(other) and \(input.name) would both become \(Wording.printable(path))", .usage)
+        throw FailureText("\(other) and \(input.name) would both become \(TextFormat.printable(path))", .usage)
       }
       paths[input.argument] = path
     }

@@ -1,16 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
 import CrashpadFiles
 
-/// `--pipe-limit`, for commands that read dumps from pipes.
+/// `--max-input-size`, for commands that read dumps from pipes.
 struct PipeOption: OptionTable {
-  var pipeLimit: SizeArgument?
+  var maxInputSize: SizeArgument?
 
   mutating func rows(_ row: inout OptionRows) {
-    row.option(&pipeLimit, "--pipe-limit <size>", "Read pipes of up to this size, e.g. 4GiB. Without it, 1 GiB.")
+    row.option(
+      &maxInputSize, "--max-input-size <size>, formerly --pipe-limit",
+      "Read pipes of up to this size, e.g. 4GiB. Without it, 1 GiB.")
   }
 
   /// Sets the global limit, because inputs are opened in many places.
   func validate() throws {
-    if let pipeLimit { InputFile.pipeLimit = Int(clamping: pipeLimit.bytes) }
+    if let maxInputSize { InputFile.pipeLimit = Int(clamping: maxInputSize.bytes) }
   }
 }

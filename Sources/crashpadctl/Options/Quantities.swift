@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
 import CrashpadText
 import Glibc
@@ -39,7 +40,7 @@ struct DurationArgument: QuantityArgument {
     "w": 7 * 86_400_000, "mo": 30 * 86_400_000, "y": 365 * 86_400_000,
   ]
 
-  var description: String { milliseconds % 1000 == 0 ? Wording.shortDuration(seconds) : "\(milliseconds)ms" }
+  var description: String { milliseconds % 1000 == 0 ? TextFormat.shortDuration(seconds) : "\(milliseconds)ms" }
 }
 
 /// A size: a number with a unit (`512KiB`, `1.5G`), or a number of bytes. `K`, `KiB` and so on are powers of 1024,
@@ -71,7 +72,7 @@ struct SizeArgument: QuantityArgument {
   }()
 
   /// The size in one word, as it may be typed.
-  var description: String { Wording.size(bytes).filter { $0 != " " } }
+  var description: String { TextFormat.size(bytes).filter { $0 != " " } }
 }
 
 /// Whether a number may have no unit. Options that delete require one: 90 would mean seconds,

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
 import CrashpadFiles
 import CrashpadSupervision
@@ -36,7 +37,7 @@ struct RunDatabaseOption: OptionTable {
       (try? FileKind(at: path, followingLink: true)) == nil
     {
       throw Terminal.failure(
-        Errno.noSuchFileOrDirectory, of: "\(Wording.printable(path)): its directory \(Wording.printable(parent))",
+        Errno.noSuchFileOrDirectory, of: "\(TextFormat.printable(path)): its directory \(TextFormat.printable(parent))",
         creating: true)
     }
     return path

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 public import ArgumentParser
 import CrashpadCore
 import CrashpadText
@@ -19,7 +20,7 @@ extension UUIDBytes: ExpressibleByArgument {
 /// Throws if a value is not UTF-8: it is compared with text, or written to documents that are text.
 func checkText(_ option: String, _ values: [String]) throws {
   for value in values where !ArgumentText.isUnicode(value) {
-    throw ValidationError("\(option) takes text in UTF-8; '\(Wording.printable(value))' is not.")
+    throw ValidationError("\(option) takes text in UTF-8; '\(TextFormat.printable(value))' is not.")
   }
 }
 

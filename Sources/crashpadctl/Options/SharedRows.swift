@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
 
 /// The options and arguments that many commands have, each with its names, its value and its completion. What a command

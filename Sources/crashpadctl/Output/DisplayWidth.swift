@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The width of text in terminal columns: East Asian wide characters and emoji take two, combining marks none.
 enum DisplayWidth {
   static func cells(_ text: some StringProtocol) -> Int {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import CrashpadBytes
 import CrashpadDatabase
 import CrashpadFiles
@@ -66,7 +67,8 @@ extension InputFile.NotReadable: ExplainedError {
     case .directory, .notAFile: FailureText(description, .noInput)
     case .tooLarge:
       FailureText(
-        "is a pipe with more than \(Wording.size(UInt64(InputFile.pipeLimit))); --pipe-limit allows more", .noInput)
+        "is a pipe with more than \(TextFormat.size(UInt64(InputFile.pipeLimit))); --max-input-size allows more",
+        .noInput)
     case .unreadable: FailureText(description, .ioError)
     }
   }
@@ -75,7 +77,7 @@ extension InputFile.NotReadable: ExplainedError {
 extension SpoolFile.Failure: ExplainedError {
   var explanation: FailureText {
     FailureText(
-      "is a large pipe and can't be kept in \(Wording.printable(folder)): \(errno.description); "
+      "is a large pipe and can't be kept in \(TextFormat.printable(folder)): \(errno.description); "
         + "$TMPDIR names another place", .ioError)
   }
 }

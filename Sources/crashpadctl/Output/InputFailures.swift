@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import CrashpadCore
 import CrashpadFiles
 import CrashpadJSON
@@ -21,12 +22,12 @@ extension DumpInputFailure: ExplainedError {
     case .notSpooled(let folder, let errno): SpoolFile.Failure(folder: folder, errno: errno).explanation
     case .compressed(let compression, let reason): FailureText(Self.compressed(compression, reason), .noData)
     case .archiveOfMany(let names): FailureText(Self.archive(names), .noData)
-    case .noSuchPart: FailureText(Wording.printable(description), .noInput)
+    case .noSuchPart: FailureText(TextFormat.printable(description), .noInput)
     case .notADump(let kind):
       FailureText(
-        Wording.printable(description)
+        TextFormat.printable(description)
           + (Self.symbolKinds.contains(kind) ? "; crashpadctl symbolize --symbols takes it" : ""), .noData)
-    case .noDumpIn, .notTheJSONForm: FailureText(Wording.printable(description), .noData)
+    case .noDumpIn, .notTheJSONForm: FailureText(TextFormat.printable(description), .noData)
     case .notConvertible(let format, let target): FailureText(Self.notConvertible(format, target), .noData)
     }
   }
@@ -38,7 +39,7 @@ extension DumpInputFailure: ExplainedError {
   private static func notConvertible(_ format: InputFormat, _ target: Conversion.Target) -> String {
     let title = "is a \(FormatRow.of(format).title)"
     if format == .core { return "is a core file; it becomes a minidump, not \(target.rawValue)" }
-    if format.reportForm != nil {
+    if format.reportFormat != nil {
       return title + ", which holds no memory; --to json converts it, and crashpadctl symbolize --format crash writes "
         + "Apple's text"
     }
@@ -56,14 +57,15 @@ extension DumpInputFailure: ExplainedError {
         + " and has to be decompressed first; of systemd's cores, coredumpctl dump -o makes one that can be read"
     case .damaged, .cut: return start + " and \(reason)"
     case .tooLarge:
-      return start + " and holds more than \(Wording.size(UInt64(InputFile.pipeLimit))); --pipe-limit allows more"
+      return start
+        + " and holds more than \(TextFormat.size(UInt64(InputFile.pipeLimit))); --max-input-size allows more"
     case .bomb: return start + " more than any dump is; if it is one, decompress it first"
     }
   }
 
   private static func archive(_ all: [String]) -> String {
     let most = 5
-    let names = all.prefix(most).map { Wording.printable($0) }.joined(separator: ", ")
+    let names = all.prefix(most).map { TextFormat.printable($0) }.joined(separator: ", ")
     let more = all.count > most ? ", …" : ""
     return
       "is a zip archive with \(all.count) dumps or reports (\(names)\(more)); name one of them, as ARCHIVE/NAME"
@@ -101,7 +103,7 @@ extension SymbolInputs.Compressed: ExplainedError {
 
 extension BreakpadInput.NotElf: ExplainedError {
   var explanation: FailureText {
-    FailureText((path.map { Wording.printable($0) + " " } ?? "") + "is not an ELF or Mach-O file", .noData)
+    FailureText((path.map { TextFormat.printable($0) + " " } ?? "") + "is not an ELF or Mach-O file", .noData)
   }
 }
 
@@ -110,12 +112,12 @@ extension BreakpadInput.NotLinked: ExplainedError {
 }
 
 extension BreakpadInput.OtherBuild: ExplainedError {
-  var explanation: FailureText { FailureText("\(Wording.printable(path)) is of another build", .noData) }
+  var explanation: FailureText { FailureText("\(TextFormat.printable(path)) is of another build", .noData) }
 }
 
 extension SymbolInputs.NotWhole: ExplainedError {
   var explanation: FailureText {
     let reason = InputFile.NotReadable(reason: .unreadable).explanation
-    return FailureText("\(Wording.printable(path)) \(reason.text)", .ioError)
+    return FailureText("\(TextFormat.printable(path)) \(reason.text)", .ioError)
   }
 }

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import CrashpadFiles
 import CrashpadJSON
 import CrashpadSymbolication
@@ -11,7 +12,7 @@ extension JSONWriter {
   /// differ.
   mutating func member(_ key: String, fileName: [UInt8]?) {
     guard let bytes = fileName else { return member(key, nil as String?) }
-    let text = Wording.printable(bytes)
+    let text = TextFormat.printable(bytes)
     member(key, text)
     if !text.utf8.elementsEqual(bytes) { member(key + "_bytes", hexadecimalDigits(bytes)) }
   }

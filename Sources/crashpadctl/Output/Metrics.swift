@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Metrics of a run in Prometheus' text format, for the text file collector of its node exporter.
 struct Metrics {
   private(set) var text = ""

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import CrashpadText
 import Synchronization
 
@@ -49,8 +50,8 @@ final class ByteProgress: Sendable {
     shown.withLock { last in
       guard done - (last ?? 0) >= total / 100 else { return }
       last = done
-      let all = Wording.size(UInt64(total))
-      Terminal.errorPart("\r\(Wording.size(UInt64(done))) of \(all) (\(100 * done / total) %)\u{1b}[K")
+      let all = TextFormat.size(UInt64(total))
+      Terminal.errorPart("\r\(TextFormat.size(UInt64(done))) of \(all) (\(100 * done / total) %)\u{1b}[K")
     }
   }
 

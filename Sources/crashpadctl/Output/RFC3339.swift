@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import CrashpadSnapshot
 
 /// Points in time in RFC 3339 format.

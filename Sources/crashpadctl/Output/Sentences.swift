@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import CrashpadBytes
 import CrashpadDatabase
 import CrashpadCore
@@ -18,7 +19,7 @@ enum Sentences {
 
   /// The same for a symbol file, whose name and ids are untrusted text.
   static func line(_ finding: SymbolFileFinding) -> String {
-    Wording.printable(line(finding.finding, input: Wording.printable(finding.file)))
+    TextFormat.printable(line(finding.finding, input: TextFormat.printable(finding.file)))
   }
 
   static func sentence(_ finding: Finding) -> String {
@@ -50,14 +51,14 @@ enum Sentences {
   /// The reason why a database could not be opened, or a file in it could not be read or changed, with the path.
   static func databaseFailure(_ error: any Error, _ database: FilePath) -> String {
     let path = (error as? FileFailure)?.path ?? database
-    return "\(Wording.printable(path)): error: \(failure(error, creating: false).text)"
+    return "\(TextFormat.printable(path)): error: \(failure(error, creating: false).text)"
   }
 
   /// Such as "the settings are damaged: 12 of 40 bytes".
   static func settingsDamage(_ damage: DatabaseSettings.Damage) -> String {
     switch damage {
     case .truncated(let count): "the settings are damaged: \(count) of \(DatabaseSettings.size) bytes"
-    case .badMagic(let magic): "the settings are damaged: they begin with \(Wording.hex(UInt64(magic)))"
+    case .badMagic(let magic): "the settings are damaged: they begin with \(TextFormat.hex(UInt64(magic)))"
     case .unknownVersion(let version): "the settings have version \(version), which is unknown"
     }
   }

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import CrashpadText
 import SystemPackage
 
@@ -15,7 +16,7 @@ enum ShellWord {
   static func quoted(_ bytes: [UInt8]) -> String {
     let text = String(decoding: bytes, as: UTF8.self)
     if !bytes.isEmpty, bytes.allSatisfy(isPlain) { return text }
-    if Array(text.utf8) == bytes, Wording.printable(text) == text {
+    if Array(text.utf8) == bytes, TextFormat.printable(text) == text {
       return "'" + text.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "'\\''") + "'"
     }
     let escaped = bytes.map { byte in

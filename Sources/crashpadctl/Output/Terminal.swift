@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import CrashpadBytes
 import CrashpadFiles
 import CrashpadText
@@ -60,7 +61,7 @@ enum Terminal {
   static func error(_ line: String) {
     let isPlain = line.utf8.allSatisfy { (0x20..<0x7f).contains($0) || $0 == 0x0a }
     let lines = isPlain ? [] : line.split(separator: "\n", omittingEmptySubsequences: false)
-    let text = isPlain ? line : lines.map { Wording.printable(String($0)) }.joined(separator: "\n")
+    let text = isPlain ? line : lines.map { TextFormat.printable(String($0)) }.joined(separator: "\n")
     errorPart(TextStyle.error.coloringSeverity(text) + "\n")
   }
 
@@ -130,7 +131,7 @@ enum Terminal {
 
   /// Sends what follows to a file instead of standard output. The file appears with `commitOutput`.
   static func sendOutput(to path: FilePath) throws {
-    try sink.withLock { ($0.file, $0.name) = (try OutputFile(path), Wording.printable(path)) }
+    try sink.withLock { ($0.file, $0.name) = (try OutputFile(path), TextFormat.printable(path)) }
   }
 
   /// Gives the file of `sendOutput` its name, if there is one. Without any text it stays away when the run failed.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Columns of text, each as wide as its widest cell; on a terminal, no wider than the terminal.
 struct TextTable {
   enum Alignment { case left, right }

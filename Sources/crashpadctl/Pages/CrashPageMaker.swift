@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import CrashpadBytes
 import CrashpadCore
 import CrashpadFiles
@@ -59,7 +60,7 @@ struct CrashPageMaker: Sendable {
     }
     if view.streams.isEmpty { return nil }
     let lines = view.streams.map { stream in
-      "\(hexadecimal(UInt64(stream.range.offset), width: 8))  \(stream.type.name), \(Wording.count(stream.range.count, "byte"))\n"
+      "\(hexadecimal(UInt64(stream.range.offset), width: 8))  \(stream.type.name), \(TextFormat.count(stream.range.count, "byte"))\n"
     }
     return CrashPage.Listing(title: "Streams", text: lines.joined())
   }

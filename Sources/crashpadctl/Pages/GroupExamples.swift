@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import CrashpadBytes
 import CrashpadCore
 import CrashpadFiles
@@ -52,7 +53,7 @@ struct GroupExamples: Sendable {
   /// Adds the stacks of the largest groups.
   func add(to page: inout GroupsPage, _ groups: [CrashGroups.Group]) {
     var examples: [GroupsPage.Example?] = []
-    inOrder(
+    parallelMapInOrder(
       count: min(groups.count, Self.onPage), jobs: jobs,
       work: { index -> GroupsPage.Example? in
         guard let crash = self.page(of: groups[index]) else { return nil }

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import CrashpadCore
 import CrashpadFiles
 import CrashpadJSON
@@ -17,14 +18,14 @@ struct GroupsPageMaker {
 
   func page() -> GroupsPage {
     let total = groups.crashCount
-    let count = "\(Wording.count(total, "crash", "crashes")) in \(Wording.count(groups.count, "group"))"
+    let count = "\(TextFormat.count(total, "crash", "crashes")) in \(TextFormat.count(groups.count, "group"))"
     let days = groups.flatMap { [$0.cell.first, $0.cell.last] }.compactMap { $0 }
     var subtitle = title == nil ? "" : count
     if let first = days.min(), let last = days.max() {
       subtitle += (subtitle.isEmpty ? "" : ", ") + "\(Self.day(first) ?? "?") to \(Self.day(last) ?? "?")"
     }
     if failed > 0 {
-      subtitle += (subtitle.isEmpty ? "" : "; ") + "\(Wording.count(failed, "input")) could not be read completely"
+      subtitle += (subtitle.isEmpty ? "" : "; ") + "\(TextFormat.count(failed, "input")) could not be read completely"
     }
     var page = GroupsPage(title: title ?? count, subtitle: subtitle, generator: CrashPageMaker.generator)
     page.total = total
@@ -32,23 +33,23 @@ struct GroupsPageMaker {
     page.groups = groups.map(group)
     let ids = Set(groups.map(\.id))
     page.gone = (baseline?.groups ?? []).filter { !ids.contains($0.id) }.map {
-      GroupsPage.Earlier(id: Wording.printable($0.id), text: Wording.printable($0.text), count: $0.count)
+      GroupsPage.Earlier(id: TextFormat.printable($0.id), text: TextFormat.printable($0.text), count: $0.count)
     }
     return page
   }
 
   private func group(_ group: CrashGroups.Group) -> GroupsPage.Group {
-    var made = GroupsPage.Group(id: group.id, text: Wording.printable(group.text), count: group.cell.count)
+    var made = GroupsPage.Group(id: group.id, text: TextFormat.printable(group.text), count: group.cell.count)
     made.first = group.cell.first.flatMap(Self.day)
     made.last = group.cell.last.flatMap(Self.day)
-    made.versions = group.cell.versions.map { GroupsPage.Count(Wording.printable($0.key), $0.value) }.sorted {
+    made.versions = group.cell.versions.map { GroupsPage.Count(TextFormat.printable($0.key), $0.value) }.sorted {
       ($1.count, $0.name) < ($0.count, $1.name)
     }
     made.loops = group.cell.loopingClients
     made.twins = group.cell.twins
     made.example = group.cell.example.map { lastPathComponent($0.input) }
     made.days = group.cell.days.map { key, count in
-      GroupsPage.Day(day: key.number, version: key.version.map { Wording.printable($0) }, count: count)
+      GroupsPage.Day(day: key.number, version: key.version.map { TextFormat.printable($0) }, count: count)
     }.sorted { ($0.day, $0.version ?? "") < ($1.day, $1.version ?? "") }
     if let baseline {
       let before = baseline.counts[group.id]
@@ -59,7 +60,7 @@ struct GroupsPageMaker {
 
   /// "2026-11-20"; nil of a time that no calendar has.
   private static func day(_ seconds: Int64) -> String? {
-    Wording.rfc3339(Timestamp(seconds: seconds)).map { String($0.prefix(10)) }
+    TextFormat.rfc3339(Timestamp(seconds: seconds)).map { String($0.prefix(10)) }
   }
 }
 

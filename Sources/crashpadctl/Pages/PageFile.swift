@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import CrashpadBytes
 import CrashpadFiles
 import CrashpadText
@@ -44,7 +45,7 @@ enum PageFile {
       try file.commit(durable: false)
     } catch {
       let (text, status) = Sentences.failure(error, creating: true)
-      throw Failure(text: "\(Wording.printable(path)): error: \(text)", status: status)
+      throw Failure(text: "\(TextFormat.printable(path)): error: \(text)", status: status)
     }
   }
 }

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import CrashpadBytes
 import CrashpadCore
 import CrashpadFiles
@@ -27,11 +28,11 @@ extension PageRun {
       })
     let groups = CrashGroups(CrashGroups.Shard(run: "", number: 1, total: 1), part).groups(by: .signature)
     if groups.isEmpty, !list.inputs.isEmpty {
-      Terminal.error("crashpadctl: error: none of \(Wording.count(list.inputs.count, "input")) could be read")
+      Terminal.error("crashpadctl: error: none of \(TextFormat.count(list.inputs.count, "input")) could be read")
       return .noData
     }
     var maker = GroupsPageMaker(
-      groups: groups, failed: part.failed, title: options.title.map { Wording.printable($0) })
+      groups: groups, failed: part.failed, title: options.title.map { TextFormat.printable($0) })
     maker.baseline = baseline
     var page = maker.page()
     if options.splits {
@@ -63,12 +64,12 @@ extension PageRun {
     let folder = file.removingLastComponent().appending(name)
     do { try createDirectories(folder) } catch {
       let (text, status) = Sentences.failure(error, creating: true)
-      throw PageFile.Failure(text: "\(Wording.printable(folder)): error: \(text)", status: status)
+      throw PageFile.Failure(text: "\(TextFormat.printable(folder)): error: \(text)", status: status)
     }
     let examples = self.examples
     var failure: PageFile.Failure?
     var written: [Bool] = []
-    inOrder(
+    parallelMapInOrder(
       count: min(groups.count, Self.pages), jobs: options.jobs,
       work: { index -> Result<Bool, PageFile.Failure> in
         guard let crash = examples.page(of: groups[index]) else { return .success(false) }

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import CrashpadBytes
 import CrashpadCore
 import CrashpadFiles
@@ -45,7 +46,7 @@ struct PageRun {
     cache = SymbolCache(try options.symbols.search(), names: options.names)
     crashMaker = CrashPageMaker(
       cache: cache, signatures: SignatureOptions(cache, inApp: options.inApp.map { Glob($0) }),
-      title: list.inputs.count == 1 ? options.title.map { Wording.printable($0) } : nil, isRedacted: options.redacts,
+      title: list.inputs.count == 1 ? options.title.map { TextFormat.printable($0) } : nil, isRedacted: options.redacts,
       sources: try options.source.map { try Self.opened($0) { try SourceTree(FilePath(argument: $0)) } })
     baseline = try options.baseline.map { try Self.opened($0, GroupBaseline.init) }
   }

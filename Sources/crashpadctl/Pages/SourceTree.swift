@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import CrashpadFiles
 import CrashpadReportPage
 import Synchronization
@@ -14,7 +15,7 @@ final class SourceTree: Sendable {
 
   /// Lines before and behind the one of a frame.
   private static let context: UInt64 = 4
-  /// Larger files are no sources. Bytes.
+  /// Files larger than this many bytes are not read as source.
   private static let maximumSize = 8 << 20
   /// Characters of a line.
   private static let maximumLine = 240

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import CrashpadCore
 import CrashpadDatabase
 import CrashpadFiles
@@ -26,7 +27,7 @@ struct DumpOutcome {
     "rejected", "no report can be made of it, and its name is now `kept_as`", exit: .findings
   ) { "\(grouped($0)) rejected" }
   static let cleanExit = OutcomeKind("clean-exit", "it was empty, because its program ended without a crash") {
-    Wording.count($0, "clean exit")
+    TextFormat.count($0, "clean exit")
   }
   static let busy = OutcomeKind("busy", "another program works on it", exit: .temporaryFailure) {
     "\(grouped($0)) busy"
@@ -39,7 +40,7 @@ struct DumpOutcome {
   /// Counted in addition to `processed`.
   static let incomplete = OutcomeKind("incomplete", "it is truncated", exit: .findings)
 
-  init(_ outcome: Processing.Outcome, _ database: CrashDatabase, isDryRun: Bool, now: Int64) {
+  init(_ outcome: DumpProcessor.Outcome, _ database: CrashDatabase, isDryRun: Bool, now: Int64) {
     func row(_ kind: OutcomeKind, _ text: String, isProblem: Bool = false) -> DumpOutcome {
       DumpOutcome(kind: kind, text: text, isProblem: isProblem)
     }
@@ -55,18 +56,18 @@ struct DumpOutcome {
       self = row(Self.repeated, "\(removed): report \(id.text) was made of it before")
       report = id
     case .rejected(let name):
-      let path = Wording.printable(database.path.appending(DatabaseLayout.rejected).appending(name))
+      let path = TextFormat.printable(database.path.appending(DatabaseLayout.rejected).appending(name))
       let text = isDryRun ? "would be rejected; no report can be made of it" : "rejected; kept as \(path)"
       self = row(Self.rejected, "error: \(text)", isProblem: true)
       keptAs = name
     case .cleanExit:
-      self = row(Self.cleanExit, "\(removed): no byte in it, so its program ended in good order")
+      self = row(Self.cleanExit, "\(removed): empty, so its program ended without a crash")
     case .busy(let state):
       let holder = LockText.holder(state, now: now)
       self = row(Self.busy, "busy: \(holder)", isProblem: true)
       reason = holder
     case .failed(let error):
-      let path = (error as? FileFailure).map { " (\(Wording.printable($0.path)))" } ?? ""
+      let path = (error as? FileFailure).map { " (\(TextFormat.printable($0.path)))" } ?? ""
       let text = Sentences.failure(error, creating: true).text
       self = row(Self.failed, "error: not processed: \(text)\(path)", isProblem: true)
       self.error = text

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
 import CrashpadDatabase
 import CrashpadCore
@@ -130,8 +131,8 @@ struct ProcessCommand: Command {
       page.html, of: InputList(reports, accepting: InputFormat.withMeaning), PageRun.Options(), status: status)
   }
 
-  private var options: Processing.Options {
-    var options = Processing.Options()
+  private var options: DumpProcessor.Options {
+    var options = DumpProcessor.Options()
     options.now = clock.seconds
     options.bundleIDs = bundleID
     options.includesLocked = includeLocked

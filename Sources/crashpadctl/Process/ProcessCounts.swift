@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The counts of a run of `process`.
 struct ProcessCounts {
   var outcomes = OutcomeCounts(DumpOutcome.kinds + [DumpOutcome.incomplete])

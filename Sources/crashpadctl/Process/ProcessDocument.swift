@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import CrashpadBytes
 import CrashpadCore
 import CrashpadDatabase
@@ -43,7 +44,7 @@ final class ProcessDocument {
     "incomplete", "The number of processed dumps that are truncated.", .always
   ) { $0[DumpOutcome.incomplete] }
 
-  private static let dump = Record<(result: Processing.DumpResult, outcome: DumpOutcome)>(
+  private static let dump = Record<(result: DumpProcessor.DumpResult, outcome: DumpOutcome)>(
     .fileName("name", "Its name in `pending-serialized-ios-dump/`.", .always) { $0.result.dump.name.bytes },
     .number("bytes", "Its size.", .always) { $0.result.dump.size },
     .outcome(DumpOutcome.kinds, "The outcome.") { $0.outcome.kind },
@@ -55,7 +56,7 @@ final class ProcessDocument {
     .text("error", "The reason why it failed.", .omittable) { $0.outcome.error },
     .members(ifAny: FindingRecord.list) { $0.result.findings.isEmpty ? nil : $0.result.findings })
 
-  private func process(_ write: ((result: Processing.DumpResult, outcome: DumpOutcome)) -> Void) {
+  private func process(_ write: ((result: DumpProcessor.DumpResult, outcome: DumpOutcome)) -> Void) {
     run.run { event in
       switch event {
       case .result(let result): write((result, run.outcome(of: result)))

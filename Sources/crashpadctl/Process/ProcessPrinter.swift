@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import CrashpadBytes
 import CrashpadCore
 import CrashpadDatabase
@@ -22,7 +23,7 @@ final class ProcessPrinter {
     self.isVerbose = isVerbose
   }
 
-  func print(_ event: Processing.Event) {
+  func print(_ event: DumpProcessor.Event) {
     switch event {
     case .begins(let count): progress = Progress(total: count, isShown: !isQuiet)
     case .result(let result):
@@ -41,28 +42,28 @@ final class ProcessPrinter {
   func printSummary() {
     progress.clear()
     if !isQuiet, let summary = run.counts.summary(isDryRun: isDryRun) {
-      Terminal.error("crashpadctl: \(Wording.printable(database.path)): \(summary)")
+      Terminal.error("crashpadctl: \(TextFormat.printable(database.path)): \(summary)")
     }
   }
 
   /// Prints an event that is not about a single dump.
-  func printMessage(_ event: Processing.Event) {
+  func printMessage(_ event: DumpProcessor.Event) {
     switch event {
     case .begins, .result, .lock: break
     case .settings(let change):
       guard let (damage, keptAs) = change.damage else { return }
-      let path = Wording.printable(database.path.appending(DatabaseLayout.settings))
+      let path = TextFormat.printable(database.path.appending(DatabaseLayout.settings))
       Terminal.error(
         "\(path): warning: \(Sentences.settingsDamage(damage)); kept as \(keptAs.text), and new ones were made")
     case .foreign(let name):
       guard isVerbose else { return }
       let path = database.path.appending(DatabaseLayout.pendingDumps).appending(name)
-      Terminal.error("\(Wording.printable(path)): warning: is not a regular file, so not a dump; left alone")
+      Terminal.error("\(TextFormat.printable(path)): warning: is not a regular file, so not a dump; left alone")
     case .unreadable(let failure): Terminal.error(Sentences.databaseFailure(failure, database.path))
     }
   }
 
-  private func print(_ result: Processing.DumpResult) {
+  private func print(_ result: DumpProcessor.DumpResult) {
     let name = name(result.dump)
     for finding in result.findings where finding.severity == .error || isVerbose {
       Terminal.error(Sentences.line(finding, input: name))
@@ -71,5 +72,5 @@ final class ProcessPrinter {
     if outcome.isProblem || isVerbose { Terminal.error("\(name): \(outcome.text)") }
   }
 
-  private func name(_ dump: PendingDump) -> String { Wording.printable(database.path(of: dump)) }
+  private func name(_ dump: PendingDump) -> String { TextFormat.printable(database.path(of: dump)) }
 }

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import CrashpadCore
 import CrashpadDatabase
 import CrashpadFiles
@@ -10,22 +11,22 @@ final class ProcessRun {
   let isDryRun: Bool
   /// The time in seconds since 1970.
   let now: Int64
-  private let processing: Processing
+  private let processing: DumpProcessor
   private(set) var counts = ProcessCounts()
   /// The reason why the database could not be used.
   private(set) var failure: FileFailure?
   private var made: [UUIDBytes] = []
 
-  init(_ database: CrashDatabase, _ options: Processing.Options, isDryRun: Bool) {
+  init(_ database: CrashDatabase, _ options: DumpProcessor.Options, isDryRun: Bool) {
     self.database = database
     self.isDryRun = isDryRun
     now = options.now
-    processing = Processing(database, options: options)
+    processing = DumpProcessor(database, options: options)
   }
 
   /// Processes the dumps, and passes each event to `report` when it is counted.
-  func run(_ report: (Processing.Event) -> Void) {
-    func count(_ event: Processing.Event) {
+  func run(_ report: (DumpProcessor.Event) -> Void) {
+    func count(_ event: DumpProcessor.Event) {
       switch event {
       case .result(let result):
         counts.add(outcome(of: result))
@@ -44,7 +45,7 @@ final class ProcessRun {
     counts.waiting = (try? database.pendingDumps())?.dumps.count
   }
 
-  func outcome(of result: Processing.DumpResult) -> DumpOutcome {
+  func outcome(of result: DumpProcessor.DumpResult) -> DumpOutcome {
     DumpOutcome(result.outcome, database, isDryRun: isDryRun, now: now)
   }
 

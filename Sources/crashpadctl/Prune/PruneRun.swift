@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import CrashpadDatabase
 import CrashpadFiles
 import CrashpadSnapshot
@@ -54,7 +55,7 @@ struct PruneRun {
       results.leftovers = leftovers.map { ($0, .removed) }
       results.surplus = results.others.surplus.map { ($0, .removed) }
       results.reports = pruned.map {
-        ($0, database.foreseePruning(of: $0.report, removingExpiredLocks: cleaningRules != nil, now: now))
+        ($0, database.predictPruning(of: $0.report, removingExpiredLocks: cleaningRules != nil, now: now))
       }
       return results
     }

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import CrashpadDatabase
 import CrashpadFiles
 import CrashpadSnapshot
@@ -17,24 +18,24 @@ struct PruneText {
   func lines(_ results: PruneRun.Results) -> [String] {
     var lines: [String] = []
     for (leftover, removal) in results.leftovers where removal == .removed {
-      let path = Wording.printable(database.path(of: leftover))
-      lines.append("\(path): \(verb) (\(Wording.size(leftover.size))): \(Self.sentence(leftover))")
+      let path = TextFormat.printable(database.path(of: leftover))
+      lines.append("\(path): \(verb) (\(TextFormat.size(leftover.size))): \(Self.sentence(leftover))")
     }
     for (dump, removal) in results.surplus where removal == .removed {
-      let path = Wording.printable(database.path(of: dump))
-      lines.append("\(path): \(verb) (\(Wording.size(dump.size))): \(Self.sentence(dump)), beyond --max-size")
+      let path = TextFormat.printable(database.path(of: dump))
+      lines.append("\(path): \(verb) (\(TextFormat.size(dump.size))): \(Self.sentence(dump)), beyond --max-size")
     }
     for (decision, removal) in results.reports where removal == .removed {
-      let path = Wording.printable(database.path(of: decision.report))
+      let path = TextFormat.printable(database.path(of: decision.report))
       let reasons = decision.reasons.map { Self.sentence($0, decision.report) }.joined(separator: "; ")
-      lines.append("\(path): \(verb) (\(Wording.size(UInt64(clamping: decision.report.totalSize)))): \(reasons)")
+      lines.append("\(path): \(verb) (\(TextFormat.size(UInt64(clamping: decision.report.totalSize)))): \(reasons)")
     }
     return lines
   }
 
   private static func sentence(_ reason: PruneDecision.Reason, _ report: Report) -> String {
     switch reason {
-    case .age(let limit): "created \(Wording.date(report.creationTime)), before \(Wording.date(limit))"
+    case .age(let limit): "created \(TextFormat.date(report.creationTime)), before \(TextFormat.date(limit))"
     case .size(let kibibytes, let limit):
       "with all newer ones \(grouped(kibibytes)) KiB, more than \(grouped(limit)) KiB"
     case .count(let number, let limit):
@@ -43,7 +44,7 @@ struct PruneText {
   }
 
   private static func sentence(_ leftover: Leftover) -> String {
-    let date = Wording.date(leftover.since)
+    let date = TextFormat.date(leftover.since)
     return switch leftover.kind {
     case .endedSession: "left by a run of crashpadctl that was ended"
     case .newFile: "not finished since \(date)"
@@ -75,14 +76,14 @@ struct PruneText {
   /// Such as "3 reports removed (1.2 MiB), 7 kept (3 MiB), 1 busy; 4 leftovers removed (12 KiB)".
   func summary(_ results: PruneRun.Results) -> String {
     let totals = PruneTotals(results)
-    func size(_ total: PruneTotals.Total) -> String { "(\(Wording.size(total.bytes)))" }
-    var text = "\(Wording.count(totals.removed.count, "report")) \(verb) \(size(totals.removed))"
+    func size(_ total: PruneTotals.Total) -> String { "(\(TextFormat.size(total.bytes)))" }
+    var text = "\(TextFormat.count(totals.removed.count, "report")) \(verb) \(size(totals.removed))"
     text += ", \(grouped(totals.kept.count)) kept \(size(totals.kept))"
     if totals.keptPending > 0 {
-      text += "; kept beyond the limits: \(Wording.count(totals.keptPending, "pending report")) (see --pending)"
+      text += "; kept beyond the limits: \(TextFormat.count(totals.keptPending, "pending report")) (see --pending)"
     }
     func add(_ total: PruneTotals.Total, _ noun: String, _ verb: String) {
-      if total.count > 0 { text += "; \(Wording.count(total.count, noun)) \(verb) \(size(total))" }
+      if total.count > 0 { text += "; \(TextFormat.count(total.count, noun)) \(verb) \(size(total))" }
     }
     add(totals.rejected, "rejected dump", verb)
     add(totals.keptRejected, "rejected dump", "kept")

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import CrashpadDatabase
 import CrashpadText
 import SystemPackage
@@ -23,15 +24,15 @@ struct RemovalOutcome {
     case .removed: self.init(isDryRun ? Self.planned : Self.removed, nil) { _, _ in nil }
     case .changed:
       self.init(Self.changed, "another program changed it meanwhile") {
-        "\(Wording.printable($0)): warning: not removed: \($1)"
+        "\(TextFormat.printable($0)): warning: not removed: \($1)"
       }
     case .busy(let state):
       let since: String
       switch state {
-      case .held(since: let time?), .unknown(since: let time): since = " since \(Wording.date(time))"
+      case .held(since: let time?), .unknown(since: let time): since = " since \(TextFormat.date(time))"
       case .held, .abandoned: since = ""
       }
-      self.init(Self.busy, "another program has its lock\(since)") { "\(Wording.printable($0)): busy: \($1)" }
+      self.init(Self.busy, "another program has its lock\(since)") { "\(TextFormat.printable($0)): busy: \($1)" }
     case .failed(let failure):
       self.init(Self.failed, Sentences.failure(failure, creating: false).text) { path, _ in
         Sentences.databaseFailure(failure, path)

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import CrashpadJSON
 
 /// A JSON document of the tool: its schema's name, and the members that follow it.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import CrashpadBytes
 import CrashpadSymbolication
 import CrashpadText
@@ -18,7 +19,7 @@ enum FindingRecord {
       "findings",
       record(
         .pathText("path", "The path, relative to the database; null for the database itself.") { path($0) },
-        message: { Wording.printable(Sentences.sentence($0)) }),
+        message: { TextFormat.printable(Sentences.sentence($0)) }),
       "The findings; see FINDINGS. `offset` is always null."
     ) { Array($0) },
     .number("findings_dropped", "The number of further findings.", .omittable) {

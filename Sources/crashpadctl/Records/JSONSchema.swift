@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import CrashpadJSON
 
 /// The JSON Schema of a document, draft 2020-12.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import CrashpadDatabase
 import CrashpadFiles
 import CrashpadSnapshot
@@ -11,17 +12,17 @@ enum LockText {
     _ decision: PendingDumpLock.Decision, _ dump: PendingDump, now: Int64, isTaken: Bool = false,
     isDryRun: Bool = false
   ) -> String {
-    let age = Wording.age(now - dump.modified)
+    let age = TextFormat.age(now - dump.modified)
     let stays = isTaken ? "locked, but taken because of --include-locked" : "stays locked"
     switch decision {
     case .notLocked: return "not locked"
     case .owned: return "stays locked: its program is running and holds it"
     case .expired(let rule): return "\(isDryRun ? "would be unlocked" : "unlocked"): \(age) old; \(ruleText(rule))"
     case .locked(let rule, let until):
-      return "\(stays): \(age) old; \(ruleText(rule)): \(Wording.date(until))"
+      return "\(stays): \(age) old; \(ruleText(rule)): \(TextFormat.date(until))"
     case .fromFuture(let rule, let until):
       return
-        "\(stays): changed in the future, at \(Wording.date(dump.modified)); \(ruleText(rule)): \(Wording.date(until))"
+        "\(stays): changed in the future, at \(TextFormat.date(dump.modified)); \(ruleText(rule)): \(TextFormat.date(until))"
     }
   }
 
@@ -36,10 +37,10 @@ enum LockText {
   static func holder(_ state: LockState, now: Int64) -> String {
     switch state {
     case .held(let since):
-      return "another program works on its report" + (since.map { ", since \(Wording.date($0))" } ?? "")
+      return "another program works on its report" + (since.map { ", since \(TextFormat.date($0))" } ?? "")
     case .abandoned: return "the lock of its report was left by a program that ended"
     case .unknown(let since):
-      let taken = "the lock of its report was taken at \(Wording.date(since)) by a program of which nothing is known"
+      let taken = "the lock of its report was taken at \(TextFormat.date(since)) by a program of which nothing is known"
       return LockExpiry.isExpired(since: since, now: now)
         ? "\(taken), and expired: crashpadctl prune --clean removes it" : "\(taken); it counts three days"
     }

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The members of a document as a section of crashpadctl-json(5), in roff.
 ///
 /// A meaning consists of sentences. Lines "`word`: text" in it become a list of words. A meaning that refers to another

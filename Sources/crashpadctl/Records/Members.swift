@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import CrashpadBytes
 import CrashpadFiles
 import CrashpadJSON
@@ -106,7 +107,7 @@ extension Member {
       switch value(owner) {
       case nil: break
       case .number(let number), .byteCount(let number): json.member(name, number)
-      case .address(let value), .code(let value): json.member(name, Wording.hex(value))
+      case .address(let value), .code(let value): json.member(name, TextFormat.hex(value))
       case .text(let text): json.member(name, text)
       }
     }

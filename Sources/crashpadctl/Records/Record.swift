@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import CrashpadFiles
 import CrashpadJSON
 import CrashpadSnapshot
@@ -141,14 +142,14 @@ extension Member {
     _ name: String, _ meaning: String, _ presence: MemberPresence = .nullable,
     _ value: @escaping @Sendable (Value) -> Int64?
   ) -> Member {
-    string(name, .time, presence, meaning) { value($0).flatMap { Wording.rfc3339($0) } }
+    string(name, .time, presence, meaning) { value($0).flatMap { TextFormat.rfc3339($0) } }
   }
 
   static func timestamp(
     _ name: String, _ meaning: String, _ presence: MemberPresence = .nullable,
     _ value: @escaping @Sendable (Value) -> Timestamp?
   ) -> Member {
-    string(name, .time, presence, meaning) { value($0).flatMap { Wording.rfc3339($0) } }
+    string(name, .time, presence, meaning) { value($0).flatMap { TextFormat.rfc3339($0) } }
   }
 
   /// An address, a mask, a code or a register: text with 0x, because JavaScript's numbers can't hold 64 bits.
@@ -156,7 +157,7 @@ extension Member {
     _ name: String, _ meaning: String, _ presence: MemberPresence = .nullable,
     _ value: @escaping @Sendable (Value) -> UInt64?
   ) -> Member {
-    string(name, .word, presence, meaning) { value($0).map { Wording.hex($0) } }
+    string(name, .word, presence, meaning) { value($0).map { TextFormat.hex($0) } }
   }
 
   /// The same in a form that the caller chooses, such as with all digits.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import CrashpadJSON
 
 /// The id that a caller gives to a request: a text or a number.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
 import CrashpadBytes
 import CrashpadCore
@@ -140,7 +141,7 @@ private struct RedactRun {
       }
     } catch {
       let failure = FailureText(error, creating: true)
-      throw FailureText("\(Wording.printable(path)): \(failure.text)", failure.status)
+      throw FailureText("\(TextFormat.printable(path)): \(failure.text)", failure.status)
     }
   }
 }

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import CrashpadJSON
 import CrashpadSnapshot
 import CrashpadBytes
@@ -28,7 +29,7 @@ struct RedactPrinter: Sendable {
 
   private func printText(_ input: InputList.Input, _ report: RedactionReport, output: FilePath?) {
     let sizes = "(\(grouped(report.outputByteCount)) of \(grouped(report.inputByteCount)) bytes)"
-    let place = output.map { " to \(Wording.printable($0))" } ?? ""
+    let place = output.map { " to \(TextFormat.printable($0))" } ?? ""
     Terminal.error("\(input.name): \(redacted)\(place) \(sizes)")
     for line in RedactionText.lines(report) { Terminal.error("  " + line) }
   }

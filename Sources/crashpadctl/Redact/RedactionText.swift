@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import CrashpadSnapshot
 import CrashpadRedaction
 import CrashpadText
@@ -15,9 +16,9 @@ enum RedactionText {
       if removals.isEmpty { continue }
       let count = removals.reduce(0) { $0 + $1.count }
       let bytes = removals.reduce(0) { $0 + $1.byteCount }
-      var line = "\(what(kind, count)) (\(Wording.count(bytes, "byte")))"
+      var line = "\(what(kind, count)) (\(TextFormat.count(bytes, "byte")))"
       let names = removals.filter { !$0.name.isEmpty }.map { removal in
-        Wording.printable(removal.name) + (removal.count > 1 ? " (\(grouped(removal.count)))" : "")
+        TextFormat.printable(removal.name) + (removal.count > 1 ? " (\(grouped(removal.count)))" : "")
       }
       if !names.isEmpty {
         line += ": " + names.prefix(maximumNames).joined(separator: ", ")
@@ -30,20 +31,20 @@ enum RedactionText {
 
   private static func what(_ kind: RedactionReport.Kind, _ count: Int) -> String {
     switch kind {
-    case .annotation: Wording.count(count, "annotation") + " removed"
-    case .value: Wording.count(count, "annotation") + " without its value".pluralized(count, " without their values")
-    case .text: Wording.count(count, "part") + " of texts overwritten"
+    case .annotation: TextFormat.count(count, "annotation") + " removed"
+    case .value: TextFormat.count(count, "annotation") + " without its value".pluralized(count, " without their values")
+    case .text: TextFormat.count(count, "part") + " of texts overwritten"
     case .variable:
-      Wording.count(count, "environment variable") + " without its value".pluralized(count, " without their values")
-    case .argument: Wording.count(count, "argument") + " overwritten"
-    case .word: Wording.count(count, "word") + " of memory overwritten"
-    case .memory: Wording.count(count, "range") + " of memory removed"
+      TextFormat.count(count, "environment variable") + " without its value".pluralized(count, " without their values")
+    case .argument: TextFormat.count(count, "argument") + " overwritten"
+    case .word: TextFormat.count(count, "word") + " of memory overwritten"
+    case .memory: TextFormat.count(count, "range") + " of memory removed"
     case .register:
-      Wording.count(count, "register or group of registers", "registers or groups of them") + " overwritten"
-    case .stream: Wording.count(count, "stream") + " removed"
-    case .key: Wording.count(count, "record") + " removed"
+      TextFormat.count(count, "register or group of registers", "registers or groups of them") + " overwritten"
+    case .stream: TextFormat.count(count, "stream") + " removed"
+    case .key: TextFormat.count(count, "record") + " removed"
     case .unread:
-      Wording.count(count, "place")
+      TextFormat.count(count, "place")
         + " that belongs to nothing known".pluralized(count, " that belong to nothing known")
     }
   }

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import CrashpadBytes
 import CrashpadDatabase
 import CrashpadCore
@@ -66,7 +67,7 @@ struct CollectedRun {
           running += 1
           continue
         }
-        guard let settled = try database.settle(dump, isOver: isOver) else { continue }
+        guard let settled = try database.resolveAbandonedDump(dump, isOver: isOver) else { continue }
         dump = settled
       }
       dumps.append(CapturedDump(dump: dump, uuid: uuid, path: database.path(of: dump)))
@@ -93,11 +94,11 @@ struct CollectedRun {
   }
 
   private mutating func process(_ database: CrashDatabase) {
-    var options = Processing.Options()
+    var options = DumpProcessor.Options()
     options.names = Set(dumps.map(\.dump.name))
-    var results: [FileName: Processing.Outcome] = [:]
+    var results: [FileName: DumpProcessor.Outcome] = [:]
     do throws(FileFailure) {
-      try Processing(database, options: options).run { event in
+      try DumpProcessor(database, options: options).run { event in
         if case .result(let result) = event { results[result.dump.name] = result.outcome }
       }
     } catch {

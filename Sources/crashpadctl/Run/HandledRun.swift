@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import CrashpadCore
 import CrashpadFiles
 import CrashpadText
@@ -20,7 +21,7 @@ struct HandledRun {
     let warnings: [String]
   }
 
-  var name: String { Wording.printable(arguments.first ?? []) }
+  var name: String { TextFormat.printable(arguments.first ?? []) }
 
   /// Runs the program. If it can't be started, ends the tool as env(1) does.
   func end() -> End {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
 import CrashpadCore
 import CrashpadFiles
@@ -106,7 +107,7 @@ struct RunCommand: Command {
     let name = String(word.prefix { $0 != "=" })
     let names = helpMessage().split { $0.isWhitespace || $0 == "," }.filter { $0.hasPrefix("--") }.map(String.init)
     let suggestion = name.hasPrefix("--") ? Misspelling.nearest(to: name, among: names.filter { $0 != "--" }) : nil
-    return "Unknown option '\(Wording.printable(name))'. "
+    return "Unknown option '\(TextFormat.printable(name))'. "
       + (suggestion.map { "Did you mean '\($0)'? " } ?? "") + "To run a program of this name, put -- before it."
   }
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import CrashpadDatabase
 import CrashpadFiles
 import CrashpadMeaning
@@ -10,7 +11,7 @@ import SystemPackage
 enum RunDocument {
   static let document = Document<CollectedRun>(
     "crashpadctl-run/1", "Output of `crashpadctl run --format json` after the program has ended.",
-    .texts("command", "The program and its arguments.") { $0.run.arguments.map { Wording.printable($0) } },
+    .texts("command", "The program and its arguments.") { $0.run.arguments.map { TextFormat.printable($0) } },
     .number("pid", "The process id of the program.", .always) { $0.end.processID },
     .number("exit_status", "The exit status; null if a signal killed the program.") {
       if case .exited(let status) = $0.end.end { status } else { nil }

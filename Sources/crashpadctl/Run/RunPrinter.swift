@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import CrashpadBytes
 import CrashpadCore
 import CrashpadDatabase
@@ -34,7 +35,7 @@ struct RunPrinter {
       try unsafe file.write(bytes.span.bytes)
       try file.commit(durable: false)
     } catch {
-      Terminal.error("\(Wording.printable(path)): error: \(Sentences.failure(error, creating: true).text)")
+      Terminal.error("\(TextFormat.printable(path)): error: \(Sentences.failure(error, creating: true).text)")
       // The summary is made only once.
       print()
     }
@@ -50,7 +51,7 @@ struct RunPrinter {
   private func text(_ dump: CollectedRun.CapturedDump, _ style: TextStyle) -> String {
     // If there is a report, the dump no longer exists.
     let file = dump.report ?? dump.path
-    let path = Wording.printable(file)
+    let path = TextFormat.printable(file)
     var text = ""
     if let view = dump.view {
       let stack = StackText(

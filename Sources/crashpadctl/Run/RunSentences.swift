@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import CrashpadSupervision
 import CrashpadText
 import SystemPackage
@@ -5,22 +6,22 @@ import SystemPackage
 /// Messages about programs and the handler's library.
 enum RunSentences {
   static func noDirectory(_ database: FilePath) -> String {
-    "\(Wording.printable(database)) is not a directory, so crashes leave no dump; --database names another place"
+    "\(TextFormat.printable(database)) is not a directory, so crashes leave no dump; --database names another place"
   }
 
   /// Why the crashes of a program are not captured.
   static func obstacle(_ obstacle: ProgramFile.Obstacle, _ file: ProgramFile) -> String {
-    let path = Wording.printable(file.path)
-    let program = file.script.map { "\(Wording.printable($0)): its interpreter \(path)" } ?? "\(path): it"
+    let path = TextFormat.printable(file.path)
+    let program = file.script.map { "\(TextFormat.printable($0)): its interpreter \(path)" } ?? "\(path): it"
     switch obstacle {
     case .isStatic: return "\(program) is linked statically and can't load the handler; its crashes are not captured"
     case .otherMachine(let number):
       return
         "\(program) is for another processor (ELF machine \(number)) than the handler; its crashes are not captured"
     case .otherLoader(let loader):
-      return "\(program) has another C library, of \(Wording.printable(loader)), than the handler; "
+      return "\(program) has another C library, of \(TextFormat.printable(loader)), than the handler; "
         + "its crashes are not captured"
-    case .missingLoader(let loader): return "\(program) needs \(Wording.printable(loader)), which is not there"
+    case .missingLoader(let loader): return "\(program) needs \(TextFormat.printable(loader)), which is not there"
     case .getsRights:
       return "\(program) gets rights when it is started, and then no library of others; its crashes are not captured"
     }
@@ -29,13 +30,13 @@ enum RunSentences {
   /// The path of the library, or why there is none.
   static func library(_ search: HandlerLibrary.Search) -> String {
     switch search {
-    case .found(let path): Wording.printable(path)
+    case .found(let path): TextFormat.printable(path)
     case .missing(let places):
       "the handler's library was not found; searched "
-        + places.map { Wording.printable($0) }.joined(separator: ", ")
+        + places.map { TextFormat.printable($0) }.joined(separator: ", ")
         + "; make install installs it, and --handler-library names it"
     case .unusablePath(let path):
-      "\(Wording.printable(path)): the loader can't preload a path that contains a blank or a colon"
+      "\(TextFormat.printable(path)): the loader can't preload a path that contains a blank or a colon"
     }
   }
 }

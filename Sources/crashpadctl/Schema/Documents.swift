@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Every JSON document that the tool writes, in the order of crashpadctl-json(5).
 enum Documents {
   static let all: [DocumentDescription] = [

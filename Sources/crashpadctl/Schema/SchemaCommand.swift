@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
 import CrashpadJSON
 import CrashpadText
@@ -24,7 +25,7 @@ struct SchemaCommand: Command {
       return
     }
     guard let document = Documents.all.first(where: { $0.schema == schema }) else {
-      throw Terminal.failure("crashpadctl: error: there is no document '\(Wording.printable(schema))'", .usage)
+      throw Terminal.failure("crashpadctl: error: there is no document '\(TextFormat.printable(schema))'", .usage)
     }
     if manual { return Terminal.output(ManualMembers.lines(document).joined(separator: "\n") + "\n") }
     JSONWriter.standardOutput(.indented) { JSONSchema(document: document).write(to: &$0) }

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import CrashpadSnapshot
 import CrashpadSymbolication
 import CrashpadText
@@ -35,7 +36,7 @@ struct LookupDocument {
   private static let answer = Record<Answer>(
     .address("address", "The address; null for an input line that is not an address.") { $0.address },
     .text("text", "The input line, if it is not an address.", .omittable) {
-      $0.address == nil ? Wording.printable($0.line) : nil
+      $0.address == nil ? TextFormat.printable($0.line) : nil
     },
     .address("function_address", "The start of the compiled function.") { answer in
       answer.found.map { answer.imageBase &+ $0.functionAddress }

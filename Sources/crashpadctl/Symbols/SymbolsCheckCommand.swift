@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
 import CrashpadBytes
 import CrashpadCore
@@ -69,7 +70,7 @@ struct SymbolsCheckCommand: Command {
       throw Terminal.failure(nothingToCheck(tally), .noData)
     }
     if tally.missing > 0, format == .text {
-      let modules = Wording.count(tally.checked, "module")
+      let modules = TextFormat.count(tally.checked, "module")
       Terminal.error("crashpadctl: FAILED: \(grouped(tally.missing)) of \(modules) without symbols")
     }
     throw status == .success && tally.missing > 0 ? .findings : status
@@ -77,7 +78,7 @@ struct SymbolsCheckCommand: Command {
 
   private func nothingToCheck(_ tally: Tally) -> String {
     if module.isEmpty { return tally.exempt > 0 ? "the dumps have no modules with ids" : "the dumps have no modules" }
-    let names = module.map { "'\(Wording.printable($0))'" }.joined(separator: " or ")
+    let names = module.map { "'\(TextFormat.printable($0))'" }.joined(separator: " or ")
     return tally.exempt > 0 ? "no module with an id matches \(names)" : "no module matches \(names)"
   }
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
 import CrashpadBytes
 import CrashpadCore
@@ -71,7 +72,8 @@ struct SymbolsDumpCommand: Command {
   func run() throws {
     let isStore = isStore
     var failures: [ExitStatus] = []
-    inOrder(count: files.count, jobs: jobCount(jobs), work: { dump(files[$0], isStore) }) { index, outcomes in
+    parallelMapInOrder(count: files.count, jobs: jobCount(jobs), work: { dump(files[$0], isStore) }) {
+      index, outcomes in
       for outcome in outcomes {
         self.report(displayName(files[index]), outcome)
         if case .failed(_, let status) = outcome { failures.append(status) }
@@ -124,7 +126,7 @@ struct SymbolsDumpCommand: Command {
     } catch {
       if target == nil { Terminal.fail(writing: error) }
       let (text, status) = Sentences.failure(error, creating: true)
-      return .failed(text: "\(target.map { Wording.printable($0) } ?? "<standard output>"): \(text)", status: status)
+      return .failed(text: "\(target.map { TextFormat.printable($0) } ?? "<standard output>"): \(text)", status: status)
     }
   }
 
@@ -146,11 +148,11 @@ struct SymbolsDumpCommand: Command {
       }
       guard let path else { return }
       let parts = [
-        Wording.count(counts.functions, "function"), Wording.count(counts.lines, "line"),
-        Wording.count(counts.inlinedCalls, "inlined call"), Wording.count(counts.publics, "other symbol"),
-        Wording.count(counts.frameRules, "frame rule"),
+        TextFormat.count(counts.functions, "function"), TextFormat.count(counts.lines, "line"),
+        TextFormat.count(counts.inlinedCalls, "inlined call"), TextFormat.count(counts.publics, "other symbol"),
+        TextFormat.count(counts.frameRules, "frame rule"),
       ]
-      Terminal.error("\(name): \(parts.joined(separator: ", ")) in \(Wording.printable(path))")
+      Terminal.error("\(name): \(parts.joined(separator: ", ")) in \(TextFormat.printable(path))")
     }
   }
 }

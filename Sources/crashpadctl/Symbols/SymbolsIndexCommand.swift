@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
 import CrashpadFiles
 import CrashpadSnapshot
@@ -71,7 +72,7 @@ struct SymbolsIndexCommand: Command {
     for directory in directories {
       do {
         try SymbolStore.forEachFile(below: FilePath(argument: directory)) { path, errno in
-          Terminal.error("\(Wording.printable(path)): error: \(errno)")
+          Terminal.error("\(TextFormat.printable(path)): error: \(errno)")
           outcome.failures.append(ExitStatus(errno, creating: false))
         } _: { file in
           outcome.files += 1
@@ -97,9 +98,9 @@ struct SymbolsIndexCommand: Command {
     case .taken:
       outcome.taken += 1
       Terminal.error(
-        "\(Wording.printable(file.path)): warning: another file has its place, \(Wording.printable(place))")
+        "\(TextFormat.printable(file.path)): warning: another file has its place, \(TextFormat.printable(place))")
     case .failed(let errno):
-      Terminal.error("\(Wording.printable(place)): error: \(errno)")
+      Terminal.error("\(TextFormat.printable(place)): error: \(errno)")
       outcome.failures.append(ExitStatus(errno, creating: true))
     }
   }
@@ -115,10 +116,10 @@ struct SymbolsIndexCommand: Command {
     table.elastic = ["path": .tail]
     table.droppable = ["format", "id"]
     forEachFile(&outcome) { row in
-      table.add([id(row.file), row.file.format.rawValue, Wording.printable(row.file.path)])
+      table.add([id(row.file), row.file.format.rawValue, TextFormat.printable(row.file.path)])
     }
     if outcome.files > 0 { Terminal.output(table.text(.output)) }
-    var parts = ["\(Wording.count(outcome.files, "file")) with symbols"]
+    var parts = ["\(TextFormat.count(outcome.files, "file")) with symbols"]
     if outcome.withoutID > 0 { parts.append("\(grouped(outcome.withoutID)) without an id") }
     if output != nil {
       let verb = dryRun ? "would be \(copy ? "copied" : "linked")" : copy ? "copied" : "linked"

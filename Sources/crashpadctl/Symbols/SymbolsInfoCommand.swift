@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
 import CrashpadBytes
 import CrashpadFiles
@@ -69,24 +70,26 @@ enum SymbolContentsText {
 
   private static func text(_ file: SymbolContents.MachO, _ name: String) -> String {
     var frames: [String] = []
-    if file.compactUnwinds > 0 { frames.append("compact for \(Wording.count(file.compactUnwinds, "range"))") }
-    if file.exceptionFrames > 0 { frames.append("__eh_frame for \(Wording.count(file.exceptionFrames, "function"))") }
+    if file.compactUnwinds > 0 { frames.append("compact for \(TextFormat.count(file.compactUnwinds, "range"))") }
+    if file.exceptionFrames > 0 {
+      frames.append("__eh_frame for \(TextFormat.count(file.exceptionFrames, "function"))")
+    }
     var debugInfo = "none"
     if file.units > 0 {
       let versions = file.dwarfVersions.map(String.init).joined(separator: " and ")
-      debugInfo = "DWARF \(versions), \(Wording.count(file.units, "unit")), "
-      debugInfo += Wording.count(file.functions, "function")
+      debugInfo = "DWARF \(versions), \(TextFormat.count(file.units, "unit")), "
+      debugInfo += TextFormat.count(file.functions, "function")
     }
     var rows = [
       ("Debug id", file.hasUUID ? file.module.debugID : "none"),
       ("Platform", file.platform ?? "unknown"),
-      ("Symbols", file.symbols > 0 ? Wording.count(file.symbols, "entry", "entries") : "none"),
-      ("Functions", file.functionStarts > 0 ? Wording.count(file.functionStarts, "start") : "none"),
+      ("Symbols", file.symbols > 0 ? TextFormat.count(file.symbols, "entry", "entries") : "none"),
+      ("Functions", file.functionStarts > 0 ? TextFormat.count(file.functionStarts, "start") : "none"),
       ("Debug info", debugInfo),
       ("Frames", frames.isEmpty ? "none" : frames.joined(separator: ", ")),
     ]
     if file.isEncrypted { rows.append(("Encrypted", "yes")) }
-    return lines("\(name): Mach-O \(file.kind), \(Wording.printable(file.module.architecture))", rows)
+    return lines("\(name): Mach-O \(file.kind), \(TextFormat.printable(file.module.architecture))", rows)
   }
 
   private static func lines(_ heading: String, _ rows: [(String, String)]) -> String {
@@ -99,20 +102,20 @@ enum SymbolContentsText {
     var rows = [
       ("Build id", elf.buildID.isEmpty ? "none" : hexadecimalDigits(elf.buildID)),
       ("Debug id", elf.module.debugID),
-      ("Symbols", elf.symbols > 0 ? Wording.count(elf.symbols, "entry", "entries") : "none"),
-      ("Dynamic", elf.dynamicSymbols > 0 ? Wording.count(elf.dynamicSymbols, "entry", "entries") : "none"),
+      ("Symbols", elf.symbols > 0 ? TextFormat.count(elf.symbols, "entry", "entries") : "none"),
+      ("Dynamic", elf.dynamicSymbols > 0 ? TextFormat.count(elf.dynamicSymbols, "entry", "entries") : "none"),
       ("Debug info", debugInfo(elf)),
     ]
     var frames: [String] = []
-    if elf.exceptionFrames > 0 { frames.append(".eh_frame for \(Wording.count(elf.exceptionFrames, "function"))") }
-    if elf.debugFrames > 0 { frames.append(".debug_frame for \(Wording.count(elf.debugFrames, "function"))") }
+    if elf.exceptionFrames > 0 { frames.append(".eh_frame for \(TextFormat.count(elf.exceptionFrames, "function"))") }
+    if elf.debugFrames > 0 { frames.append(".debug_frame for \(TextFormat.count(elf.debugFrames, "function"))") }
     rows.append(("Frames", frames.isEmpty ? "none" : frames.joined(separator: ", ")))
     if elf.hasMiniDebugInfo { rows.append(("Mini", "a symbol table in .gnu_debugdata")) }
     if let link = elf.debugLink {
-      rows.append(("Debug link", "\(Wording.printable(link.name)), CRC \(Wording.hex(UInt64(link.checksum)))"))
+      rows.append(("Debug link", "\(TextFormat.printable(link.name)), CRC \(TextFormat.hex(UInt64(link.checksum)))"))
     }
     if let file = elf.sharedFile {
-      rows.append(("Shared with", "\(Wording.printable(file.name)), \(file.isFound ? "found" : "not found")"))
+      rows.append(("Shared with", "\(TextFormat.printable(file.name)), \(file.isFound ? "found" : "not found")"))
     }
     var kind = "ELF \(elf.kind), \(elf.module.architecture)"
     if !elf.hasCode { kind += ", without code" }
@@ -123,7 +126,8 @@ enum SymbolContentsText {
   private static func debugInfo(_ elf: SymbolContents.Elf) -> String {
     guard elf.units > 0 else { return "none" }
     let versions = elf.dwarfVersions.map(String.init).joined(separator: " and ")
-    var text = "DWARF \(versions), \(Wording.count(elf.units, "unit")), \(Wording.count(elf.functions, "function"))"
+    var text =
+      "DWARF \(versions), \(TextFormat.count(elf.units, "unit")), \(TextFormat.count(elf.functions, "function"))"
     if elf.isCompressed { text += ", compressed" }
     if elf.splitUnits > 0 {
       text += "; \(grouped(elf.splitUnits)) split, of which \(grouped(elf.foundSplitUnits)) were found"
@@ -133,17 +137,20 @@ enum SymbolContentsText {
 
   private static func text(_ sym: SymbolContents.Breakpad, _ name: String) -> String {
     lines(
-      "\(name): Breakpad symbol file, \(Wording.printable(sym.module.operatingSystem)) "
-        + Wording.printable(sym.module.architecture),
+      "\(name): Breakpad symbol file, \(TextFormat.printable(sym.module.operatingSystem)) "
+        + TextFormat.printable(sym.module.architecture),
       [
-        ("Module", Wording.printable(sym.module.name)),
-        ("Debug id", Wording.printable(sym.module.debugID)),
-        ("Code id", sym.module.codeID.isEmpty ? "none" : Wording.printable(sym.module.codeID)),
-        ("Functions", "\(grouped(sym.functions)) with \(Wording.count(sym.lines, "line"))"),
-        ("Inlined", Wording.count(sym.inlinedCalls, "call") + " of \(Wording.count(sym.inlineOrigins, "function"))"),
+        ("Module", TextFormat.printable(sym.module.name)),
+        ("Debug id", TextFormat.printable(sym.module.debugID)),
+        ("Code id", sym.module.codeID.isEmpty ? "none" : TextFormat.printable(sym.module.codeID)),
+        ("Functions", "\(grouped(sym.functions)) with \(TextFormat.count(sym.lines, "line"))"),
+        (
+          "Inlined",
+          TextFormat.count(sym.inlinedCalls, "call") + " of \(TextFormat.count(sym.inlineOrigins, "function"))"
+        ),
         ("Files", grouped(sym.files)),
         ("Public", grouped(sym.publics)),
-        ("Frames", "rules for \(Wording.count(sym.frameRules, "range"))"),
-      ] + (sym.findings.isEmpty ? [] : [("Damaged", Wording.count(sym.findings.count, "record"))]))
+        ("Frames", "rules for \(TextFormat.count(sym.frameRules, "range"))"),
+      ] + (sym.findings.isEmpty ? [] : [("Damaged", TextFormat.count(sym.findings.count, "record"))]))
   }
 }

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
 import CrashpadBytes
 import CrashpadFiles
@@ -48,7 +49,7 @@ struct SymbolsLookupCommand: Command {
 
   func validate() throws {
     for address in addresses where Self.parse(address) == nil {
-      throw ValidationError("\(Wording.printable(address)) is not a hexadecimal address.")
+      throw ValidationError("\(TextFormat.printable(address)) is not a hexadecimal address.")
     }
   }
 
@@ -93,16 +94,16 @@ struct SymbolsLookupCommand: Command {
   /// to different functions in each.
   private func checkSlices() throws {
     let slices = try SymbolFiles.slices(of: FilePath(argument: file))
-    let list = slices.map { Wording.printable($0) }.joined(separator: ", ")
+    let list = slices.map { TextFormat.printable($0) }.joined(separator: ", ")
     if let arch, !slices.contains(arch) {
       let has = slices.isEmpty ? "it is not a Mach-O file" : "it has \(list)"
-      Terminal.error("\(displayName(file)): error: no slice for \(Wording.printable(arch)): \(has)")
+      Terminal.error("\(displayName(file)): error: no slice for \(TextFormat.printable(arch)): \(has)")
       throw ExitStatus.noData
     }
     if arch == nil, slices.count > 1 {
       let used = slices.first { $0.hasPrefix("arm64") } ?? slices[0]
       Terminal.error(
-        "\(displayName(file)): note: slices \(list); \(Wording.printable(used)) is used, --arch chooses another")
+        "\(displayName(file)): note: slices \(list); \(TextFormat.printable(used)) is used, --arch chooses another")
     }
   }
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import CrashpadDatabase
 import CrashpadFiles
 import CrashpadSnapshot
@@ -24,21 +25,21 @@ struct UnlockPrinter {
     let unlocked = entries.count { $0.isExpired && $0.failure == nil }
     let verb = run.isDryRun ? "would be unlocked" : "unlocked"
     Terminal.error(
-      "crashpadctl: \(grouped(unlocked)) of \(Wording.count(entries.count, "locked dump")) \(verb)")
+      "crashpadctl: \(grouped(unlocked)) of \(TextFormat.count(entries.count, "locked dump")) \(verb)")
   }
 
   private func print(_ entry: UnlockRun.Entry) {
-    let name = Wording.printable(run.database.path(of: entry.dump))
+    let name = TextFormat.printable(run.database.path(of: entry.dump))
     if let failure = entry.failure {
       let what = failure.errno == .fileExists ? "a dump without .locked is there already" : failure.errno.description
       return Terminal.error("\(name): error: not unlocked: \(what)")
     }
     if case .fromFuture = entry.decision {
-      let time = Wording.date(entry.dump.modified)
+      let time = TextFormat.date(entry.dump.modified)
       Terminal.error("\(name): warning: changed in the future, at \(time): a clock is wrong, and the age is unknown")
     }
     if isQuiet { return }
     let text = LockText.decision(entry.decision, entry.dump, now: run.now, isDryRun: run.isDryRun)
-    Terminal.output("\(Wording.printable(entry.dump.name.bytes)): \(text)\n")
+    Terminal.output("\(TextFormat.printable(entry.dump.name.bytes)): \(text)\n")
   }
 }

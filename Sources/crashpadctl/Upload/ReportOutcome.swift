@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import CrashpadDatabase
 import CrashpadSnapshot
 import CrashpadText
@@ -66,7 +67,7 @@ struct ReportOutcome {
   /// - Parameters:
   ///   - whySkipped: the reason why reports are skipped or kept.
   ///   - now: the time in seconds since 1970.
-  init(_ outcome: Uploading.Outcome, isDryRun: Bool, whySkipped: String, now: Int64) {
+  init(_ outcome: ReportUploader.Outcome, isDryRun: Bool, whySkipped: String, now: Int64) {
     switch outcome {
     case .uploaded(let serverID, let byteCount):
       let name = serverID.isEmpty ? "without an id" : "as \(UploadSentences.serverID(serverID))"
@@ -80,14 +81,14 @@ struct ReportOutcome {
     case .kept: self.init(Self.kept, "kept: \(whySkipped)")
     case .waits(let until, let limitsRate):
       let reason = limitsRate ? ": one report an hour" : " after an attempt that failed"
-      self.init(Self.waiting, "waits until \(Wording.date(until))\(reason)")
+      self.init(Self.waiting, "waits until \(TextFormat.date(until))\(reason)")
       self.until = until
     case .pausedUntil(let until):
       self.init(Self.paused, nil)
       self.until = until
     case .failed(let failure, let next):
       let start = "warning: not uploaded: \(UploadSentences.failure(failure)); next attempt "
-      self.init(Self.failed, start + (next <= now ? "at once" : "from \(Wording.date(next))"), .always, failure)
+      self.init(Self.failed, start + (next <= now ? "at once" : "from \(TextFormat.date(next))"), .always, failure)
       nextAttempt = next
     case .deferred(let failure):
       let text = "warning: not uploaded: \(UploadSentences.failure(failure)); the attempt does not count"
@@ -113,7 +114,7 @@ struct ReportOutcome {
     case .gone: self.init(Self.gone, "gone: another run was faster")
     case .notTried: self.init(Self.notTried, nil)
     case .planned(let fields, let byteCount):
-      let lines = fields.fields.map { "\n  \(Wording.printable($0.name))=\(Wording.printable($0.value))" }
+      let lines = fields.fields.map { "\n  \(TextFormat.printable($0.name))=\(TextFormat.printable($0.value))" }
       let with = lines.isEmpty ? "without fields" : "with" + lines.joined()
       self.init(Self.planned, "would be uploaded (\(grouped(byteCount)) bytes), \(with)")
       bytes = byteCount
@@ -121,7 +122,9 @@ struct ReportOutcome {
     }
   }
 
-  private init(_ kind: OutcomeKind, _ line: String?, _ shown: Shown = .verbose, _ failure: Uploading.Failure? = nil) {
+  private init(
+    _ kind: OutcomeKind, _ line: String?, _ shown: Shown = .verbose, _ failure: ReportUploader.Failure? = nil
+  ) {
     self.kind = kind
     self.line = line
     self.shown = shown

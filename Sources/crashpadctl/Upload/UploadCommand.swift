@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
 import CrashpadDatabase
 import CrashpadUpload
@@ -82,7 +83,7 @@ struct UploadCommand: Command {
   }
 
   /// Returns the run, and a status for each report that is not there.
-  private func makeRun(_ options: Uploading.Options) throws -> (UploadRun, missing: [ExitStatus]) {
+  private func makeRun(_ options: ReportUploader.Options) throws -> (UploadRun, missing: [ExitStatus]) {
     var options = options
     let database = try database.open()
     let ids = try ReportArgument.resolve(report, in: database)

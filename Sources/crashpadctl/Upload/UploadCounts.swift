@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import CrashpadSnapshot
 import CrashpadUpload
 
@@ -11,7 +12,7 @@ struct UploadCounts {
   /// Whether the run ended for a reason that needs a change by the user.
   var needsAttention = false
 
-  mutating func add(_ stop: Uploading.Stop) {
+  mutating func add(_ stop: ReportUploader.Stop) {
     switch stop {
     case .wrongAddress, .settings: needsAttention = true
     case .unavailable, .failures, .unrecorded, .paused, .backsOff, .consentWithdrawn: break

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import CrashpadDatabase
 import CrashpadSnapshot
 import CrashpadText
@@ -18,7 +19,7 @@ struct UploadDocument {
   /// The members that `process --upload` writes too.
   static let record = Record<UploadDocument>(
     .text("server", "Scheme, host and port of the server.") {
-      $0.run.options.destination.map { Wording.printable($0.displayName) }
+      $0.run.options.destination.map { TextFormat.printable($0.displayName) }
     },
     .stream("reports", report, "The reports, in the order in which they were completed.") { document, write in
       document.run.run { event in
@@ -38,7 +39,7 @@ struct UploadDocument {
     .uuid("id", "The report's id.", .always) { $0.id },
     .outcome(ReportOutcome.kinds, "The outcome.") { $0.outcome.kind },
     .text("server_id", "The server's answer to an upload.", .omittable) {
-      $0.outcome.serverID.map { Wording.printable($0) }
+      $0.outcome.serverID.map { TextFormat.printable($0) }
     },
     .number("bytes", "The size of the form before compression.", .omittable) { $0.outcome.bytes },
     .time("until", "The time at which waiting or the pause ends.", .omittable) { $0.outcome.until },
@@ -47,6 +48,6 @@ struct UploadDocument {
     .time("next_attempt", "The time of the next attempt.", .omittable) { $0.outcome.nextAttempt },
     .text("reason", "The reason why it is busy.", .omittable) { $0.outcome.reason },
     .map("fields", "In a dry run, the fields of the form.", .omittable) {
-      $0.outcome.fields?.fields.map { (Wording.printable($0.name), Wording.printable($0.value)) }
+      $0.outcome.fields?.fields.map { (TextFormat.printable($0.name), TextFormat.printable($0.value)) }
     })
 }

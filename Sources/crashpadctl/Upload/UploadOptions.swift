@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
 import CrashpadDatabase
 import CrashpadText
@@ -19,10 +20,10 @@ struct UploadOptions: OptionTable {
   var connectTimeout = DurationArgument(seconds: 30)
   var timeout = DurationArgument(seconds: 60)
   var noGzip = false
-  var plainURL = false
-  var anyAnswer = false
+  var noURLParameters = false
+  var acceptHTML = false
   var attempts: Int32 = 5
-  var completeSkipped = false
+  var finishSkipped = false
   var limitRate = false
   var retryNow = false
   var redact = false
@@ -56,13 +57,16 @@ struct UploadOptions: OptionTable {
       &timeout, "--timeout <duration>",
       "Give up after this long without progress, or without an answer when all is sent.")
     row.flag(&noGzip, "--no-gzip", "Send reports as they are, with their length, and not compressed with gzip.")
-    row.flag(&plainURL, "--plain-url", "Do not put product, version and guid into the URL.")
     row.flag(
-      &anyAnswer, "--any-answer", "Take any answer with a status of success, also a web page, for a collector's.")
+      &noURLParameters, "--no-url-parameters, formerly --plain-url",
+      "Do not add the parameters product, version and guid to the URL.")
+    row.flag(
+      &acceptHTML, "--accept-html, formerly --any-answer",
+      "Take a web page with a status of success for a collector's answer, too.")
     row.option(
       &attempts, "--attempts <n>", "Give up a report after so many failed attempts while the server accepted others.")
     row.flag(
-      &completeSkipped, "--complete-skipped",
+      &finishSkipped, "--finish-skipped, formerly --complete-skipped",
       "Move reports to completed/ without sending them where uploads are disabled, as Crashpad does.")
     row.flag(&limitRate, "--limit-rate", "Send no more than one report an hour; the others stay pending.")
     row.flag(
@@ -100,15 +104,15 @@ struct UploadOptions: OptionTable {
   /// Whether the command line has any option for the server or for redaction.
   var isGiven: Bool {
     url != nil || to != nil || !headers.isEmpty || !fields.isEmpty || caFile != nil || proxy != nil || noGzip
-      || plainURL
-      || anyAnswer || completeSkipped || limitRate || retryNow || redact || keepAttachments || redaction.isGiven
+      || noURLParameters
+      || acceptHTML || finishSkipped || limitRate || retryNow || redact || keepAttachments || redaction.isGiven
   }
 }
 
 extension UploadOptions {
   /// The upload options. Ends the tool if they contradict each other, or a file can't be read.
-  func options(now: Int64?) throws -> Uploading.Options {
-    var options = Uploading.Options(try destination())
+  func options(now: Int64?) throws -> ReportUploader.Options {
+    var options = ReportUploader.Options(try destination())
     options.headers = try headers.flatMap(Self.headers)
     options.certificateFile = try caFile.map(Self.certificates)
     options.proxy = try proxyAddress(for: options.destination)
@@ -117,9 +121,9 @@ extension UploadOptions {
     options.userAgent = "crashpadctl/\(toolVersion)"
     options.fields = fields.map { UploadField($0.name, $0.value) }
     if noGzip { options.compresses = false }
-    options.identifiesClient = !plainURL
-    options.acceptsWebPages = anyAnswer
-    options.completesSkipped = completeSkipped
+    options.identifiesClient = !noURLParameters
+    options.acceptsWebPages = acceptHTML
+    options.completesSkipped = finishSkipped
     options.maximumAttempts = attempts
     options.limitsRate = limitRate
     options.retriesNow = retryNow
@@ -174,7 +178,7 @@ extension UploadOptions {
     return try lines(of: path).enumerated().map { index, line in
       guard let header = HTTPHeader(line: line), !header.isOfBody else {
         let reason = UploadSentences.badHeader(isField: HTTPHeader(line: line) != nil)
-        Terminal.error("\(Wording.printable(path)):\(index + 1): error: \(reason)")
+        Terminal.error("\(TextFormat.printable(path)):\(index + 1): error: \(reason)")
         throw ExitStatus.usage
       }
       return header
@@ -192,7 +196,7 @@ extension UploadOptions {
     let isPEM = ["CERTIFICATE", "TRUSTED CERTIFICATE", "X509 CERTIFICATE"].contains {
       text.contains("-----BEGIN \($0)-----") && text.contains("-----END \($0)-----")
     }
-    if !isPEM { throw Terminal.failure(UploadSentences.noCertificate, of: Wording.printable(path), creating: false) }
+    if !isPEM { throw Terminal.failure(UploadSentences.noCertificate, of: TextFormat.printable(path), creating: false) }
     return FilePath(argument: path)
   }
 
@@ -202,6 +206,6 @@ extension UploadOptions {
       return try InputFile(FilePath(argument: path)).withBytes { bytes in
         unsafe bytes.extracting(first: most).withUnsafeBytes { unsafe String(decoding: $0, as: UTF8.self) }
       }
-    } catch { throw Terminal.failure(error, of: Wording.printable(path), creating: false) }
+    } catch { throw Terminal.failure(error, of: TextFormat.printable(path), creating: false) }
   }
 }

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import CrashpadDatabase
 import CrashpadSnapshot
 import CrashpadText
@@ -26,7 +27,7 @@ final class UploadPrinter {
   private var database: FilePath { run.database.path }
   private var isDryRun: Bool { run.isDryRun }
 
-  func print(_ event: Uploading.Event) {
+  func print(_ event: ReportUploader.Event) {
     switch event {
     case .begins(let count): progress = Progress(total: count, isShown: !isQuiet)
     case .stops, .attemptNotNoted:
@@ -48,7 +49,7 @@ final class UploadPrinter {
     if isQuiet { return }
     let counts = run.counts
     let kept = counts.outcomes[ReportOutcome.kept]
-    let name = Wording.printable(database)
+    let name = TextFormat.printable(database)
     if let summary = counts.summary(isDryRun: isDryRun, leavesOutWaiting: isShort, run.whySkipped) {
       Terminal.error("crashpadctl: \(name): \(summary)")
     } else if kept == 0, Terminal.isErrorTerminal {
@@ -57,7 +58,7 @@ final class UploadPrinter {
     if kept > 0 {
       let enable = "; 'crashpadctl database settings --uploads-enabled yes -d \(name)' enables them"
       Terminal.error(
-        "crashpadctl: \(name): \(Wording.count(kept, "report")) kept, \(run.whySkipped)"
+        "crashpadctl: \(name): \(TextFormat.count(kept, "report")) kept, \(run.whySkipped)"
           + (server == nil ? "" : enable))
     }
   }
@@ -73,7 +74,7 @@ final class UploadPrinter {
   }
 
   /// Prints an event that is not about a single report.
-  func printMessage(_ event: Uploading.Event) {
+  func printMessage(_ event: ReportUploader.Event) {
     switch event {
     case .begins, .result: break
     case .attemptNotNoted(let failure): Terminal.warning(UploadSentences.attemptNotNoted(failure))
@@ -81,13 +82,13 @@ final class UploadPrinter {
     case .stops(.backsOff) where isShort: break
     case .stops(let stop):
       if !stop.isError, isQuiet { return }
-      let name = Wording.printable(server ?? "crashpadctl")
+      let name = TextFormat.printable(server ?? "crashpadctl")
       Terminal.error("\(name): \(stop.isError ? "error: " : "")\(UploadSentences.stop(stop, database))")
     }
   }
 
   /// The line for a report; nil for none.
-  private func line(_ result: Uploading.ReportResult) -> String? {
+  private func line(_ result: ReportUploader.ReportResult) -> String? {
     let outcome = run.outcome(of: result)
     let isShown =
       switch outcome.shown {

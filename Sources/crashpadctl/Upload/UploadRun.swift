@@ -1,20 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
 import CrashpadDatabase
 import CrashpadUpload
 
 /// One run of uploads: sends the pending reports of a database, or forecasts it, and counts the outcomes.
 final class UploadRun {
   let database: CrashDatabase
-  let options: Uploading.Options
+  let options: ReportUploader.Options
   let isDryRun: Bool
   /// The time in seconds since 1970.
   let now: Int64
   private(set) var counts = UploadCounts()
   /// The reason why the run ended before all reports were handled.
-  private(set) var stop: Uploading.Stop?
+  private(set) var stop: ReportUploader.Stop?
   /// The reason why nothing could be done.
   private(set) var failure: (any Error)?
 
-  init(_ database: CrashDatabase, _ options: Uploading.Options, isDryRun: Bool) {
+  init(_ database: CrashDatabase, _ options: ReportUploader.Options, isDryRun: Bool) {
     self.database = database
     self.options = options
     self.isDryRun = isDryRun
@@ -22,9 +23,9 @@ final class UploadRun {
   }
 
   /// Uploads the reports, and passes each event to `report` when it is counted.
-  func run(_ report: (Uploading.Event) -> Void) {
-    let uploading = Uploading(database, options: options)
-    func count(_ event: Uploading.Event) {
+  func run(_ report: (ReportUploader.Event) -> Void) {
+    let uploading = ReportUploader(database, options: options)
+    func count(_ event: ReportUploader.Event) {
       switch event {
       case .result(let result): counts.outcomes.add(outcome(of: result).kind)
       case .stops(let stop):
@@ -46,7 +47,7 @@ final class UploadRun {
   /// The reason why reports are skipped or kept.
   var whySkipped: String { options.destination == nil ? "there is no server" : "uploads are disabled" }
 
-  func outcome(of result: Uploading.ReportResult) -> ReportOutcome {
+  func outcome(of result: ReportUploader.ReportResult) -> ReportOutcome {
     ReportOutcome(result.outcome, isDryRun: isDryRun, whySkipped: whySkipped, now: now)
   }
 

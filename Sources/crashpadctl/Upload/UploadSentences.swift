@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import CrashpadBytes
 import CrashpadDatabase
 import CrashpadText
@@ -27,7 +28,7 @@ enum UploadSentences {
 
   // MARK: Runs
 
-  static func failure(_ failure: Uploading.Failure) -> String {
+  static func failure(_ failure: ReportUploader.Failure) -> String {
     switch failure {
     case .status(let status):
       "the server answered \(self.status(status))" + ([411, 415].contains(status) ? "; it may take --no-gzip" : "")
@@ -37,8 +38,8 @@ enum UploadSentences {
         + (location.flatMap { try? WebAddress($0) }.map { ", to \($0.displayName)" } ?? "")
         + "; redirections are not followed"
     case .webPage: "a web page came in place of an answer, as from a network that wants a login"
-    case .discarded(let reason): "the server discarded it: \(Wording.printable(reason))"
-    case .transfer(let failure): Wording.printable(failure.description)
+    case .discarded(let reason): "the server discarded it: \(TextFormat.printable(reason))"
+    case .transfer(let failure): TextFormat.printable(failure.description)
     }
   }
 
@@ -48,11 +49,11 @@ enum UploadSentences {
     case .settings(let failure): ["crashpadctl: error: \(settings(failure, database)); nothing was sent"]
     case .noLibrary(let names, let reason):
       [
-        "crashpadctl: error: \(names[0]) can't be loaded, which uploads need: \(Wording.printable(reason))",
+        "crashpadctl: error: \(names[0]) can't be loaded, which uploads need: \(TextFormat.printable(reason))",
         "  On Debian and Ubuntu it is in the package libcurl4.",
       ]
     // The command line was checked before.
-    case .badProxy, .badHeader, .database: ["crashpadctl: error: \(Wording.printable(failure.description))"]
+    case .badProxy, .badHeader, .database: ["crashpadctl: error: \(TextFormat.printable(failure.description))"]
     }
   }
 
@@ -70,17 +71,17 @@ enum UploadSentences {
     "when reports were last sent can't be written down: \(DatabaseSentences.failure(failure).text)"
   }
 
-  static func stop(_ stop: Uploading.Stop, _ database: FilePath) -> String {
+  static func stop(_ stop: ReportUploader.Stop, _ database: FilePath) -> String {
     switch stop {
     case .unavailable(let failure, let until): "the server is not available: \(self.failure(failure)); \(next(until))"
     case .wrongAddress(let failure, let until):
       "the server refuses this address, its keys or the options: \(self.failure(failure)); \(next(until))"
     case .failures(let count, let until):
-      "\(Wording.count(count, "report")) failed one after the other; \(next(until))"
-    case .paused(let until): "the server asked to wait until \(Wording.date(until)); nothing more is sent"
+      "\(TextFormat.count(count, "report")) failed one after the other; \(next(until))"
+    case .paused(let until): "the server asked to wait until \(TextFormat.date(until)); nothing more is sent"
     case .backsOff(let until, let isRequested):
       (isRequested ? "the server asked to wait" : "an earlier run ended because of the server")
-        + "; nothing is sent before \(Wording.date(until)) without --retry-now"
+        + "; nothing is sent before \(TextFormat.date(until)) without --retry-now"
     case .unrecorded(let failure):
       "what it answers can't be written down: \(DatabaseSentences.failure(failure).text); nothing more is sent"
     case .consentWithdrawn: "uploads were disabled meanwhile; nothing more is sent"
@@ -89,13 +90,13 @@ enum UploadSentences {
   }
 
   private static func next(_ until: Int64) -> String {
-    "nothing more is sent before \(Wording.date(until)); the reports stay pending"
+    "nothing more is sent before \(TextFormat.date(until)); the reports stay pending"
   }
 
   /// The reason why the settings do not state whether uploads are allowed, and the command that corrects them.
   static func settings(_ failure: SettingsFailure, _ database: FilePath) -> String {
-    let path = Wording.printable(database)
-    let file = Wording.printable(database.appending(DatabaseLayout.settings))
+    let path = TextFormat.printable(database)
+    let file = TextFormat.printable(database.appending(DatabaseLayout.settings))
     let make = "crashpadctl database settings --uploads-enabled yes -d \(path)"
     switch failure {
     case .missing: return "\(file) is missing or empty; '\(make)' makes new settings"
@@ -125,11 +126,11 @@ enum UploadSentences {
   static func serverID(_ bytes: [UInt8]) -> String {
     var text = bytes[...]
     while let last = text.last, [0x0a, 0x0d, 0x20].contains(last) { text.removeLast() }
-    return Wording.shortened(Wording.printable(Array(text)), to: 200)
+    return TextFormat.shortened(TextFormat.printable(Array(text)), to: 200)
   }
 }
 
-extension Uploading.Stop {
+extension ReportUploader.Stop {
   /// Whether something went wrong; otherwise the run ends as a user or the server wants it.
   var isError: Bool {
     switch self {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import CrashpadBytes
 import CrashpadSnapshot
 import CrashpadText
@@ -34,7 +35,7 @@ extension ValidationPrinter {
 
   /// In UTC, without a zone, as JUnit's schema requires; empty for a year of more than four digits.
   private static func timestamp(_ seconds: Int64) -> String {
-    Wording.rfc3339(Timestamp(seconds: seconds)).map { " timestamp=\"\($0.dropLast())\"" } ?? ""
+    TextFormat.rfc3339(Timestamp(seconds: seconds)).map { " timestamp=\"\($0.dropLast())\"" } ?? ""
   }
 
   /// Such as "0.012".

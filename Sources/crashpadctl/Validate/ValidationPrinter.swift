@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import CrashpadJSON
 import CrashpadSnapshot
 import CrashpadBytes
@@ -30,8 +31,8 @@ struct ValidationPrinter {
     }
     let unread = results.inputs.count { $0.failure != nil }
     let counts = [
-      Wording.count(results.inputs.count - unread, "dump"), Wording.count(results.count(.error), "error"),
-      Wording.count(results.count(.warning), "warning"), Wording.count(results.count(.note), "note"),
+      TextFormat.count(results.inputs.count - unread, "dump"), TextFormat.count(results.count(.error), "error"),
+      TextFormat.count(results.count(.warning), "warning"), TextFormat.count(results.count(.note), "note"),
     ]
     Terminal.error(
       "crashpadctl: \(results.status == .success ? "passed" : "FAILED"): " + counts.joined(separator: ", ")

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import CrashpadJSON
 
 /// An answer: a document behind its length, and the dump that was made behind its length, if there is one.
@@ -5,9 +6,9 @@ struct WorkerAnswer: Sendable {
   enum Status: String, Sendable, CaseIterable {
     /// There is a document.
     case done
-    /// There is none, or it says why: the dump can't be read.
+    /// The dump can't be read. The document, if there is one, has the reason.
     case failed
-    /// The request asks for nothing that there is.
+    /// The request names an unknown operation or option.
     case refused
     case started
     /// The dump took too long; the worker ends.

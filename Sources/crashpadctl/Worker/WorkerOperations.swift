@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import CrashpadBytes
 import CrashpadCore
 import CrashpadText
@@ -38,8 +39,8 @@ struct WorkerOperations: Sendable {
     if request.operation == .version { return version(request) }
     switch dump {
     case .tooLarge(let count):
-      let limit = Wording.size(UInt64(InputFile.pipeLimit))
-      let text = "has \(grouped(count)) bytes, more than \(limit); --pipe-limit allows more"
+      let limit = TextFormat.size(UInt64(InputFile.pipeLimit))
+      let text = "has \(grouped(count)) bytes, more than \(limit); --max-input-size allows more"
       return failed(request, text, .noInput)
     case .bytes(let bytes):
       do {

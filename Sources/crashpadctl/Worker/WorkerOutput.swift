@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import CrashpadFiles
 import Glibc
 
@@ -72,15 +73,16 @@ final class WorkerOutput: @unchecked Sendable {
   }
 
   private func write(_ answer: WorkerAnswer) {
-    WorkerPlaces.beginWriting()
+    WorkerSlots.beginWriting()
     do { try unsafe Terminal.writeOutput(answer.bytes.span.bytes) } catch { Terminal.fail(writing: error) }
-    WorkerPlaces.endWriting()
+    WorkerSlots.endWriting()
   }
 
   /// Ends the process if one of the dumps breaks a limit: all answers that are ready are written, then one for each dump that
   /// a thread is at.
   ///
-  /// - Parameter status: of a dump that breaks a limit; nil of others. Is called with all dumps and one of them.
+  /// - Parameter status: returns the status of a dump that broke a limit, nil for the others. It gets all running
+  /// dumps, and one of them.
   func end(where status: (Int, Dump) -> WorkerAnswer.Status?) {
     locked {
       guard dumps.values.contains(where: { status(dumps.count, $0) != nil }) else { return }

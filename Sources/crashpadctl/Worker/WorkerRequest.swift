@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import CrashpadCore
 import CrashpadText
 import DumpInterpretation
@@ -17,7 +18,7 @@ struct WorkerRequest: Sendable {
     case raw, signature, symbolize, explain, events, convert, validate, redact, version
   }
 
-  /// The head asks for nothing that there is.
+  /// The head of the request names an unknown operation or option.
   struct Refusal: Error { let text: String }
 
   let id: ID
@@ -25,7 +26,7 @@ struct WorkerRequest: Sendable {
   /// The name of the dump in documents.
   let input: String
   let architecture: CPUArchitecture?
-  /// Nil of a request that names none.
+  /// Nil if the request has none.
   let guessesArchitecture: Bool?
   let options: WorkerOptions
 
@@ -104,7 +105,7 @@ struct WorkerOptions: Sendable {
     var seen: Set<String> = []
     // A misspelt option of redaction would leave in a dump what was to be removed, and so would one of two.
     for member in root.members {
-      let name = Wording.printable(member.key)
+      let name = TextFormat.printable(member.key)
       guard allowed.contains(member.key) else {
         throw WorkerRequest.Refusal(text: "\(operation.rawValue) has no option \(name)")
       }

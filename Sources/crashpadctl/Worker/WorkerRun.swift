@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import CrashpadFiles
 import Glibc
 import Synchronization
@@ -18,7 +19,7 @@ struct WorkerRun {
     let jobs = jobs ?? activeProcessorCount()
     Self.enlarge(pipe: 0)
     Self.enlarge(pipe: 1)
-    let places = WorkerPlaces(count: jobs)
+    let slots = WorkerSlots(count: jobs)
     let input = Mutex(WorkerInput())
     let output = WorkerOutput(inOrder: isInOrder, window: jobs * 8)
     let numbers = Atomic(0)
@@ -29,9 +30,9 @@ struct WorkerRun {
         limits.watch(output)
         return
       }
-      places.take(number)
+      slots.take(number)
       output.begin()
-      let ending = answerAll(input, output, places, number)
+      let ending = answerAll(input, output, slots, number)
       if ending != .success { status.withLock { $0 = ending } }
       output.end()
     }
@@ -39,13 +40,13 @@ struct WorkerRun {
   }
 
   private func answerAll(
-    _ input: borrowing Mutex<WorkerInput>, _ output: WorkerOutput, _ places: WorkerPlaces, _ number: Int
+    _ input: borrowing Mutex<WorkerInput>, _ output: WorkerOutput, _ slots: WorkerSlots, _ number: Int
   ) -> ExitStatus {
     while true {
       do {
         let frame = try input.withLock { input throws(WorkerInput.Ending) in try input.next() }
         output.waitForTurn(frame.index)
-        answer(frame, output, places, number)
+        answer(frame, output, slots, number)
       } catch {
         switch error {
         case .end: return .success
@@ -62,7 +63,7 @@ struct WorkerRun {
   }
 
   private func answer(
-    _ frame: WorkerInput.Frame, _ output: WorkerOutput, _ places: WorkerPlaces, _ number: Int
+    _ frame: WorkerInput.Frame, _ output: WorkerOutput, _ slots: WorkerSlots, _ number: Int
   ) {
     let request: WorkerRequest
     do { request = try WorkerRequest(head: frame.head) } catch {
@@ -70,13 +71,13 @@ struct WorkerRun {
       return
     }
     if announces { output.announce(WorkerAnswer(request.id, request.operation, .started)) }
-    places.begin(request, at: number)
+    slots.begin(request, at: number)
     output.begin(
       WorkerOutput.Dump(
         id: request.id, operation: request.operation, start: WorkerLimits.milliseconds, memory: limits.memoryInUse),
       at: frame.index)
     let answer = operations.answer(request, frame.dump)
-    places.end(at: number)
+    slots.end(at: number)
     output.add(answer, at: frame.index)
   }
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // late DATABASE SECONDS: dumps one after the other, of threads that block the stop signal now and then, and that answer
 // late where the handler is compiled with CRASH_TEST_LATE_ANSWERS. Prints how many.
 #define _GNU_SOURCE

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The ways to crash that Swift has no words for, and threads that stand around meanwhile.
 #ifndef CRASH_KINDS_H
 #define CRASH_KINDS_H

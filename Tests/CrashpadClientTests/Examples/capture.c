@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A program in C with the handler alone, without Swift: capture DATABASE
 #include <stdio.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* A program in C with the client: example DATABASE crash|report */
 #include <errno.h>
 #include <stdio.h>

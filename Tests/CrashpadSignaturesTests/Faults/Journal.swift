@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Faults of Swift to be captured; see README.md. This part of the set is held out: no rule was written against it.
 import Dispatch
 import Glibc

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Faults of Swift to be captured; see README.md. The part of the set that rules were written against.
 import Dispatch
 import Glibc

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Faults of Rust to be captured; see README.md. The part of the set that rules were written against.
 use std::cell::RefCell;
 use std::collections::HashMap;

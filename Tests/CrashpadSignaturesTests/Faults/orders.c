@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Faults of C to be captured, one for each name; see README.md. The part of the set that rules were written against.
 #include <assert.h>
 #include <pthread.h>

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Runs scripts/fleet on a cluster of two Spark workers on loopback, and compares its tables with `crashpadctl group`.
 
 usage: cluster.py --tool PATH --synth PATH --poison LIBRARY --work DIRECTORY [--dumps N]

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Writes dumps of twelve kinds, one in a hundred of them poisoned: see Tests/Poison/include/Poison.h."""
 import gzip
 import io

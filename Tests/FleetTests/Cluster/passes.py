@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Measures the CPU time that a cluster's worker processes take for signatures with symbols, in one pass and in two.
 
 usage: passes.py --tool PATH --synth PATH --work DIRECTORY [--builds N] [--dumps N] [--megabytes N] [--workers N,...]

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Measures scripts/fleet on a Spark cluster on loopback with one executor and with two, each of one CPU.
 
 usage: scaling.py --tool PATH --synth PATH --work DIRECTORY [--dumps N] [--rounds N] [--free]

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Lets programs crash under `crashpadctl run`, groups the dumps with scripts/fleet and the programs' symbols, and compares
 the tables with what `crashpadctl group` makes of the same dumps.
 

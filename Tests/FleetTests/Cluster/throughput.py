@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Measures the CPU time that a dump takes in `group`, in a worker, and in a process of its own.
 
 usage: throughput.py --tool PATH --synth PATH --work DIRECTORY [--dumps N] [--rounds N]

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import CrashpadAppleReports
 import CrashpadBytes
 import FuzzSupport
@@ -7,7 +8,7 @@ import FuzzSupport
 public func fuzz(_ data: UnsafePointer<UInt8>?, _ size: Int) -> CInt {
   let bytes = unsafe Array(UnsafeBufferPointer(start: data, count: size))
   let span = unsafe bytes.span.bytes
-  guard let form = ReportForm.of(span), form != .crash else { return 0 }
+  guard let form = ReportFormat.of(span), form != .crash else { return 0 }
   checkReport(ReportReader.read(span, form: form), bytes.count)
   for name in ["1", "2", "57"] {
     guard let part = ReportParts.report(of: name, form, in: span) else { continue }

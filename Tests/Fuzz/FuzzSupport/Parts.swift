@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The parts of a file whose contents are worth changing while its headers stay as they are: most changes to headers only
 /// make a file that nobody reads any further.
 package enum Parts {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 internal import CrashpadBytes
 
 /// Writes STACK CFI records for a Mach-O file's compact unwind information.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 internal import CrashpadBytes
 
 /// Writes the STACK CFI records of one module: converts frame descriptions to postfix rules.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 internal import CrashpadBytes
 
 /// The functions of one module with their inlined calls, in the form of symbol files: calls of one level do not

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// A part of a function, written as a FUNC record. Pieces do not overlap.
 struct BreakpadPiece {
   let range: Range<UInt64>

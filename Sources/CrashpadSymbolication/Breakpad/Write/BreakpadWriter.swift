@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package import CrashpadBytes
 
 /// Writes a module's symbols as a Breakpad symbol file: FILE, INLINE_ORIGIN, FUNC with INLINE and lines, PUBLIC, STACK

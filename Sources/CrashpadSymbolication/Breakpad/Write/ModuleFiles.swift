@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 internal import CCrashpadElfutils
 
 /// The files of one module, of which a symbol file is made. Not thread-safe.

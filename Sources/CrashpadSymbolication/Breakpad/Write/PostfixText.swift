@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Writes an expression in the notation of STACK CFI records, which has only `+ - * / % @ ^` and no jumps.
 ///
 /// The expression is executed with texts as values. Stack operations therefore produce no output, and comparisons of

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Ends in functions of Swift's libraries, of Dispatch and of Foundation that rules of signatures take.
 import Dispatch
 import Foundation

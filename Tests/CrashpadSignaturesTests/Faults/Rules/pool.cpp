@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Ends in functions of the C++ library, and of the C library below it, that rules of signatures take.
 #include <csignal>
 #include <condition_variable>

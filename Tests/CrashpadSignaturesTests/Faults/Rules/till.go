@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Ends in functions of Go's runtime that rules of signatures take. It uses cgo, as the handler comes in by the C library.
 package main
 

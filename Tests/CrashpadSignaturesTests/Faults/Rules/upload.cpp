@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Ends in functions of Breakpad's client, which this project does not have: see `capture`.
 #include <client/linux/handler/exception_handler.h>
 #include <cstdlib>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Ends in functions of the C library that rules of signatures take: waits that a signal interrupts, and calls with bad arguments.
 #define _GNU_SOURCE
 #include <dlfcn.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Ends in functions of Rust's library, and of the C library below it, that rules of signatures take.
 use std::cell::RefCell;
 use std::collections::HashMap;

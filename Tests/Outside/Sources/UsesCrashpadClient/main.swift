@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // usage: UsesCrashpadClient DATABASE
 // Starts the handler, writes a dump without a crash, makes a report of it, and sends the events of earlier crashes.
 import CrashpadClient

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // usage: UsesCrashpadCore DUMP REPORT MINIDUMP DATABASE
 // Shows a dump and a report, checks and converts the dump, and makes reports of the dumps in a database.
 import CrashpadCore
@@ -46,7 +47,7 @@ func convert(_ dump: String, to minidump: String) throws {
 
 func process(_ path: String) throws {
   let database = try CrashDatabase(FilePath(path))
-  try Processing(database).run { event in
+  try DumpProcessor(database).run { event in
     switch event {
     case .begins(let count): print("\(count) dumps")
     case .lock(let report): print("lock: \(report.decision), taken: \(report.isTaken)")

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // usage: UsesCrashpadDatabase DATABASE ID
 // Lists the reports of a database, and changes the one whose id was given as text.
 import CrashpadDatabase

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // usage: UsesCrashpadExplanations DUMP SYMBOLS
 // Explains a crash, and the codes of others.
 import CrashpadExplanations

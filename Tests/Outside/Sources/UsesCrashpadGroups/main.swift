@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // usage: UsesCrashpadGroups SYMBOLS DUMP...
 // Counts crashes by signature.
 import CrashpadGroups

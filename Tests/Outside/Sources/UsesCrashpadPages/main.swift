@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // usage: UsesCrashpadPages DUMP SYMBOLS
 // Makes a page about a crash, and one about its group.
 import CrashpadPages

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // usage: UsesCrashpadRedaction DUMP COPY
 // Writes a redacted copy of a dump, and reports what was removed.
 import CrashpadRedaction

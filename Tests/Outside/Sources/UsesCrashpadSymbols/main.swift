@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // usage: UsesCrashpadSymbols DUMP SYMBOLS
 // Prints the crashed stack with names: the program of README.md.
 import CrashpadSymbols

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // usage: UsesCrashpadUpload DATABASE ID URL
 // Forecasts the upload of the report whose id was given as text, and then sends it.
 import CrashpadUpload
@@ -7,7 +8,7 @@ let arguments = CommandLine.arguments
 guard let id = UUIDBytes(text: arguments[2]), let header = HTTPHeader(name: "Authorization", value: "Bearer x") else {
   throw Errno.invalidArgument
 }
-var options = Uploading.Options(try UploadDestination(url: arguments[3]))
+var options = ReportUploader.Options(try UploadDestination(url: arguments[3]))
 options.reports = [id]
 options.headers = [header]
 options.fields = [UploadField("channel", "beta")]
@@ -18,9 +19,9 @@ options.timeout = .seconds(5)
 options.userAgent = "outside/1"
 options.proxy = ""
 options.now = 1_700_000_000
-let uploading = Uploading(try CrashDatabase(FilePath(arguments[1])), options: options)
+let uploading = ReportUploader(try CrashDatabase(FilePath(arguments[1])), options: options)
 
-func show(_ event: Uploading.Event) {
+func show(_ event: ReportUploader.Event) {
   switch event {
   case .begins(let count): print("\(count) reports")
   case .result(let result):
@@ -38,8 +39,8 @@ func show(_ event: Uploading.Event) {
 }
 
 /// The reason why a run does not begin with these options.
-func refusal(_ options: Uploading.Options) throws(CrashDatabase.OpenFailure) -> UploadFailure? {
-  let uploading = Uploading(try CrashDatabase(FilePath(arguments[1])), options: options)
+func refusal(_ options: ReportUploader.Options) throws(CrashDatabase.OpenFailure) -> UploadFailure? {
+  let uploading = ReportUploader(try CrashDatabase(FilePath(arguments[1])), options: options)
   do { try uploading.run { _ in } } catch { return error }
   return nil
 }

@@ -1,7 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0
 internal import CrashpadBytes
 
 /// Kinds of files that are given for dumps by mistake.
-package enum ForeignFile {
+package enum FileMagic {
   private static let kinds: [(start: [UInt8], offset: Int, kind: String)] = [
     ([0x89, 0x50, 0x4e, 0x47], 0, "a PNG image"), ([0xff, 0xd8, 0xff], 0, "a JPEG image"),
     (Array("GIF8".utf8), 0, "a GIF image"), (Array("%PDF-".utf8), 0, "a PDF document"),

@@ -1,14 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
 internal import CrashpadFiles
 internal import Synchronization
 
-/// Does `work` for 0..<count on several threads (or this one, if there are none to be had), and hands the results to `report` one at a time and in order.
+/// Calls `work` for each index in 0..<count on several threads, or on the calling one if none can be started. Calls
+/// `report` with one result at a time, in the order of indices.
 ///
 /// - Parameters:
-///   - count: how many there are to do.
-///   - jobs: how many at once; nil for one on each CPU.
-///   - work: does one; on any thread.
-///   - report: returns false to stop: no further work is begun, and what is under way is not reported.
-package func inOrder<Result: Sendable>(
+///   - count: the number of calls of `work`.
+///   - jobs: the number of threads; nil for one on each CPU.
+///   - work: makes the result of one index, on any thread.
+///   - report: returns false to stop: `work` is not called again, and results of running calls are dropped.
+package func parallelMapInOrder<Result: Sendable>(
   count: Int, jobs: Int?, work: @Sendable (Int) -> Result, report: (Int, Result) -> Bool
 ) {
   let jobs = min(jobs ?? activeProcessorCount(), count)

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 internal import CrashpadDatabase
 internal import CrashpadFiles
 internal import Glibc
@@ -7,24 +8,24 @@ internal import Synchronization
 /// The state that the workers of one run share.
 ///
 /// Sendable although `report` is not: `report` is called only under the lock, while the caller's thread waits.
-final class UploadRun: @unchecked Sendable {
-  let options: Uploading.Options
+final class UploadRunState: @unchecked Sendable {
+  let options: ReportUploader.Options
   let session: DatabaseSession
   private let ids: [UUIDBytes]
   /// The last pause of the server.
   private let pause: UploadPause?
-  private let report: (Uploading.Event) -> Void
+  private let report: (ReportUploader.Event) -> Void
   private let state: Mutex<State>
 
   /// A failure that may be the report's or the server's fault; not known yet.
   struct Suspicion {
     let id: UUIDBytes
-    let failure: Uploading.Failure
+    let failure: ReportUploader.Failure
   }
 
   private struct State {
     var next = 0
-    var stop: Uploading.Stop?
+    var stop: ReportUploader.Stop?
     var isProbing: Bool
     /// Whether the server accepted a report.
     var hasAccepted = false
@@ -39,8 +40,8 @@ final class UploadRun: @unchecked Sendable {
 
   /// - Parameter pause: the last pause of the server, even if it is over.
   init(
-    _ options: Uploading.Options, _ session: DatabaseSession, _ pause: UploadPause?, _ ids: [UUIDBytes],
-    _ report: @escaping (Uploading.Event) -> Void
+    _ options: ReportUploader.Options, _ session: DatabaseSession, _ pause: UploadPause?, _ ids: [UUIDBytes],
+    _ report: @escaping (ReportUploader.Event) -> Void
   ) {
     self.options = options
     self.session = session
@@ -49,7 +50,7 @@ final class UploadRun: @unchecked Sendable {
     self.report = report
     state = Mutex(State(isProbing: pause != nil, lastSync: Int64(time(nil))))
     if let pause, options.leavesAlone(pause) {
-      let stop = Uploading.Stop.backsOff(until: pause.until, isRequested: pause.isRequested)
+      let stop = ReportUploader.Stop.backsOff(until: pause.until, isRequested: pause.isRequested)
       state.withLock { $0.stop = stop }
       report(.stops(stop))
     }
@@ -61,7 +62,7 @@ final class UploadRun: @unchecked Sendable {
   var hasAccepted: Bool { state.withLock { $0.hasAccepted } }
 
   /// The reason why nothing more is sent; nil while the run continues.
-  var stopReason: Uploading.Stop? { state.withLock { $0.stop } }
+  var stopReason: ReportUploader.Stop? { state.withLock { $0.stop } }
 
   func next() -> UUIDBytes? {
     state.withLock { state in
@@ -71,14 +72,14 @@ final class UploadRun: @unchecked Sendable {
     }
   }
 
-  func report(_ id: UUIDBytes, _ outcome: Uploading.Outcome) {
-    state.withLock { _ in report(.result(Uploading.ReportResult(id: id, outcome: outcome))) }
+  func report(_ id: UUIDBytes, _ outcome: ReportUploader.Outcome) {
+    state.withLock { _ in report(.result(ReportUploader.ReportResult(id: id, outcome: outcome))) }
   }
 
   /// Ends the run: no further report is sent. Only the first reason is reported.
-  func stop(_ reason: Uploading.Stop) { state.withLock { stop(reason, &$0) } }
+  func stop(_ reason: ReportUploader.Stop) { state.withLock { stop(reason, &$0) } }
 
-  private func stop(_ reason: Uploading.Stop, _ state: inout State) {
+  private func stop(_ reason: ReportUploader.Stop, _ state: inout State) {
     guard state.stop == nil else { return }
     state.stop = reason
     report(.stops(reason))
@@ -150,7 +151,7 @@ final class UploadRun: @unchecked Sendable {
   /// them.
   ///
   /// - Parameter pause: the pause that the server asked for, in seconds.
-  func suspect(_ id: UUIDBytes, _ failure: Uploading.Failure, pause: Int64? = nil) {
+  func suspect(_ id: UUIDBytes, _ failure: ReportUploader.Failure, pause: Int64? = nil) {
     state.withLock { state in
       state.suspicions.append(Suspicion(id: id, failure: failure))
       state.failuresInARow += 1
@@ -166,7 +167,7 @@ final class UploadRun: @unchecked Sendable {
   }
 
   /// Ends the run because of the server, and makes later runs wait too.
-  private func leaveAlone(_ seconds: Int64?, _ state: inout State, _ reason: (Int64) -> Uploading.Stop) {
+  private func leaveAlone(_ seconds: Int64?, _ state: inout State, _ reason: (Int64) -> ReportUploader.Stop) {
     guard state.stop == nil else { return }
     stop(reason(writePause(seconds, hasAccepted: state.hasAccepted)), &state)
   }

@@ -1,8 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
 internal import CrashpadBytes
 internal import CrashpadFiles
 
 /// Inputs that are compressed, or the one dump or report of a zip archive.
-enum PackedInput {
+enum ArchiveInput {
   /// An archive's member may be compressed once more.
   private static let maximumLayers = 3
   /// The rest of larger archives is ignored.
@@ -25,7 +26,7 @@ enum PackedInput {
     .compressed(compression == .deflate ? "zip" : compression.rawValue, reason)
   }
 
-  /// The names of an archive's dumps and reports; empty if `file` is none.
+  /// The names of an archive's dumps and reports; empty if `file` is not an archive.
   static func members(of file: InputFile) -> [String] {
     file.withBytes { bytes in ZipArchive(bytes).map { dumps(in: $0, bytes).map(\.name) } ?? [] }
   }
@@ -57,7 +58,7 @@ enum PackedInput {
   ) throws -> InputFile {
     if !part.isEmpty {
       for member in files(in: archive) {
-        guard let rest = InputPart.rest(of: part, behind: member.name) else { continue }
+        guard let rest = ArchiveMemberPath.rest(of: part, behind: member.name) else { continue }
         part = rest
         return try unpack(member, archive, bytes, file)
       }
@@ -71,7 +72,7 @@ enum PackedInput {
     }
     guard found.count == 1 else {
       throw part.isEmpty
-        ? DumpInputFailure.archiveOfMany(found.map { InputPart.path(of: $0.name) }) : .noSuchPart(part)
+        ? DumpInputFailure.archiveOfMany(found.map { ArchiveMemberPath.path(of: $0.name) }) : .noSuchPart(part)
     }
     return try unpack(member, archive, bytes, file)
   }
@@ -92,7 +93,7 @@ enum PackedInput {
     switch InputFormat.of(span) {
     case nil, .json: return Compression.of(span) != nil
     case .core: return InputFormat.isCore(start)
-    // One byte tells of it, which any file may begin with.
+    // An intermediate dump is recognized by one byte, with which other files begin, too; so the extension must agree.
     case .intermediateDump: return FormatRow.named(member.name) == .intermediateDump
     default: return true
     }

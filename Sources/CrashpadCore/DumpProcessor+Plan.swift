@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 internal import CrashpadBytes
 internal import CrashpadDatabase
 internal import DumpInterpretation
@@ -7,7 +8,7 @@ internal import CrashpadSnapshot
 internal import SystemPackage
 
 /// The decision about one dump, which a run carries out and a forecast reports.
-extension Processing {
+extension DumpProcessor {
   enum Decision<Lock> {
     /// It is no longer there, or a program has begun to write it.
     case gone
@@ -64,7 +65,7 @@ extension Processing {
     return Conversion(to: .minidump, options: interpretation)
   }
 
-  /// Whether a report tells of the same crash as a dump. Both are read: a report that is damaged does not.
+  /// Whether a report and a dump describe the same crash. Both are read; a damaged report counts as another crash.
   func isSameCrash(_ input: DumpInput, _ report: Report) -> Bool {
     guard let file = try? database.open(report), let minidump = try? InputFile(file),
       let made = minidump.withBytes({ MinidumpReader.read($0).snapshot })

@@ -1,11 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
 internal import Synchronization
 
 /// An object that has to respond.
-final class Watch: Sendable {
+final class HangWatch: Sendable {
   private static let lastID = Atomic<UInt64>(0)
 
   /// Tells it from all others of the process, also from those that are gone.
-  let id = Watch.lastID.add(1, ordering: .relaxed).newValue
+  let id = HangWatch.lastID.add(1, ordering: .relaxed).newValue
   let name: String
   /// Whether the time before the first response counts as a hang too.
   let countsFromStart: Bool
@@ -53,7 +54,7 @@ final class Watch: Sendable {
 
 /// A loop that reports its own work to the hang monitor, by one store each time: for event loops that can't be pinged.
 public struct WatchedLoop: Sendable {
-  let watch: Watch
+  let watch: HangWatch
 
   /// The loop begins to work on an item. It hangs if it neither ends this item nor begins another one in time.
   public func begin() { watch.begin() }

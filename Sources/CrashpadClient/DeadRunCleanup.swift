@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 internal import CrashpadDatabase
 internal import CrashpadFiles
 internal import Glibc
@@ -6,7 +7,7 @@ internal import SystemPackage
 
 /// The files of this program's dead runs among the pending dumps: with `.locked`, empty files of runs that did not
 /// crash, and dumps of hangs during which a run died; with hidden names, dumps of hangs that were being written.
-struct RunLeftovers {
+struct DeadRunCleanup {
   /// Hidden files younger than this, in seconds, are left alone: their writers lock them only a moment after making
   /// them.
   private static let youth: Int64 = 10
@@ -35,8 +36,8 @@ struct RunLeftovers {
   }
 
   /// Makes the dumps of dead runs pending, and removes their empty files. Failures are left to `crashpadctl process`.
-  func tidy() {
-    for dump in locked() { _ = try? database.settle(dump) }
+  func run() {
+    for dump in locked() { _ = try? database.resolveAbandonedDump(dump) }
     for name in (try? folder.names()) ?? [] where name.hasPrefix(".\(programID)@") { show(name) }
   }
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import Glibc
 import CrashpadJSON
 import Synchronization
@@ -6,29 +7,29 @@ import Synchronization
 /// lets the process end.
 ///
 /// The handler allocates nothing and takes no lock: the answer was made before the dump was looked at.
-final class WorkerPlaces: Sendable {
+final class WorkerSlots: Sendable {
   private static let signals = [SIGSEGV, SIGBUS, SIGILL, SIGTRAP, SIGFPE, SIGABRT, SIGSYS]
 
   private let count: Int
 
   init(count: Int) {
     self.count = count
-    let made = UnsafeMutablePointer<WorkerPlace>.allocate(capacity: count)
-    for index in 0..<count { unsafe (made + index).initialize(to: WorkerPlace()) }
-    unsafe places = made
+    let made = UnsafeMutablePointer<WorkerSlot>.allocate(capacity: count)
+    for index in 0..<count { unsafe (made + index).initialize(to: WorkerSlot()) }
+    unsafe slots = made
     Self.endWriting()
     placeCount.store(count, ordering: .releasing)
     for number in Self.signals { Self.install(number) }
   }
 
   private static func install(_ number: Int32) {
-    // SIGBUS of a file that was cut short is mended; what remains of it comes here by way of that handler.
+    // MappingGuard handles SIGBUS of a file that was cut short, and calls this for every other one.
     if number == SIGBUS { return }
     var action = sigaction()
     unsafe sigemptyset(&action.sa_mask)
     action.sa_flags = Int32(bitPattern: UInt32(SA_RESETHAND)) | SA_ONSTACK | SA_NODEFER
     unsafe action.__sigaction_handler.sa_handler = { number in
-      WorkerPlaces.reportCrash(number)
+      WorkerSlots.reportCrash(number)
       // A fault would come again; what another process sent would not.
       raise(number)
     }
@@ -41,17 +42,17 @@ final class WorkerPlaces: Sendable {
     let memory = UnsafeMutableRawPointer.allocate(byteCount: size, alignment: 16)
     var stack = unsafe stack_t(ss_sp: memory, ss_flags: 0, ss_size: size)
     unsafe sigaltstack(&stack, nil)
-    unsafe places[number].thread.store(UInt(pthread_self()), ordering: .releasing)
+    unsafe slots[number].thread.store(UInt(pthread_self()), ordering: .releasing)
   }
 
   func begin(_ request: WorkerRequest, at number: Int) {
     // Two digits of the signal's number come in place of the zeros.
     let answer = WorkerAnswer(
-      request.id, request.operation, .crashed, exit: .temporaryFailure, signal: WorkerPlaces.placeholder)
-    unsafe places[number].set(answer.bytes)
+      request.id, request.operation, .crashed, exit: .temporaryFailure, signal: WorkerSlots.placeholder)
+    unsafe slots[number].set(answer.bytes)
   }
 
-  func end(at number: Int) { unsafe places[number].length.store(0, ordering: .releasing) }
+  func end(at number: Int) { unsafe slots[number].length.store(0, ordering: .releasing) }
 
   fileprivate static let placeholder = 99
 
@@ -65,16 +66,16 @@ final class WorkerPlaces: Sendable {
   static func reportCrash(_ signal: Int32) {
     let thread = UInt(pthread_self())
     for index in 0..<placeCount.load(ordering: .acquiring)
-    where unsafe places[index].thread.load(ordering: .acquiring) == thread {
-      let length = unsafe places[index].length.exchange(0, ordering: .acquiring)
-      if length > 0 { unsafe places[index].write(length, signal) }
+    where unsafe slots[index].thread.load(ordering: .acquiring) == thread {
+      let length = unsafe slots[index].length.exchange(0, ordering: .acquiring)
+      if length > 0 { unsafe slots[index].write(length, signal) }
     }
   }
 }
 
 /// Safe although it has memory of its own: only the thread of the place writes it, while no answer is there.
 @safe
-private struct WorkerPlace: ~Copyable {
+private struct WorkerSlot: ~Copyable {
   /// 0 before a thread took it.
   let thread = Atomic<UInt>(0)
   /// Bytes of the answer; 0 where no dump is looked at.
@@ -112,6 +113,6 @@ private struct WorkerPlace: ~Copyable {
 }
 
 /// Never deallocated: a signal may come at any time.
-private nonisolated(unsafe) var places: UnsafeMutablePointer<WorkerPlace> = .allocate(capacity: 1)
+private nonisolated(unsafe) var slots: UnsafeMutablePointer<WorkerSlot> = .allocate(capacity: 1)
 private let placeCount = Atomic(0)
 private let isWriting = Atomic(false)

@@ -1,8 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
 internal import CrashpadFiles
 internal import SystemPackage
 
 /// A part of a file, named as if the file were a directory: `feedback.zip/crash.ips`, `stackshot.ips/SpringBoard`.
-struct InputPart {
+struct ArchiveMemberPath {
   let file: FilePath
   /// The path of a zip archive's member, and behind it or alone the part of a report: see `ReportParts`.
   let name: String

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
 import CrashpadDatabase
 import CrashpadSnapshot
@@ -16,8 +17,9 @@ struct AttachmentArgument: ExpressibleByArgument {
   }
 }
 
-struct DatabaseNewCommand: Command {
-  static let name = "new"
+struct DatabaseImportCommand: Command {
+  static let name = "import"
+  static let formerName: String? = "new"
   static let configuration = CommandConfiguration(
     commandName: name,
     abstract: "Add a file to the database as a pending report.",
@@ -28,10 +30,10 @@ struct DatabaseNewCommand: Command {
       is taken as it is, although readers of the database expect minidumps.
 
       Examples:
-        crashpadctl database new -d DB crash.dmp
-        crashpadctl database new -d DB core
-        crashpadctl convert crash.idump -o - | crashpadctl database new -d DB -
-        crashpadctl database new -d DB crash.dmp --attachment log.txt=app.log
+        crashpadctl database import -d DB crash.dmp
+        crashpadctl database import -d DB core
+        crashpadctl convert crash.idump -o - | crashpadctl database import -d DB -
+        crashpadctl database import -d DB crash.dmp --attachment log.txt=app.log
       """))
 
   var file: String = ""
@@ -59,7 +61,7 @@ struct DatabaseNewCommand: Command {
     var names: Set<String> = []
     for attachment in attachment {
       guard NewReport.isAllowed(attachmentName: attachment.name) else {
-        throw ValidationError("\"\(Wording.printable(attachment.name))\" can't be the name of an attachment.")
+        throw ValidationError("\"\(TextFormat.printable(attachment.name))\" can't be the name of an attachment.")
       }
       if !names.insert(attachment.name).inserted {
         throw ValidationError("There are two attachments named \(attachment.name).")

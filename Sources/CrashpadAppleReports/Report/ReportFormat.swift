@@ -1,5 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The formats of crash reports that hold names and stacks instead of memory.
-package enum ReportForm: String, Sendable, CaseIterable {
+package enum ReportFormat: String, Sendable, CaseIterable {
   /// Apple's `.ips`: a line of JSON, and a body of JSON or `.crash` text.
   case ips
   /// Apple's `.crash` text, and the texts of resource reports.
@@ -15,7 +16,7 @@ package enum ReportForm: String, Sendable, CaseIterable {
   package static let startLength = 16 * 1024
 
   /// Returns nil if `bytes` do not begin like any of the formats.
-  package static func of(_ bytes: RawSpan) -> ReportForm? {
+  package static func of(_ bytes: RawSpan) -> ReportFormat? {
     let start = ReportStart(bytes)
     if start.isJSON { return ofJSON(start) }
     if start.isArray { return start.has("Diagnostics\"") ? .metricKit : nil }
@@ -37,7 +38,7 @@ package enum ReportForm: String, Sendable, CaseIterable {
   /// Keys of KSCrash's JSON beside or in "crash".
   private static let ksCrashKeys = ["\"report\"", "\"diagnosis\"", "\"error\"", "\"threads\""]
 
-  private static func ofJSON(_ start: ReportStart) -> ReportForm? {
+  private static func ofJSON(_ start: ReportStart) -> ReportFormat? {
     // The JSON form of an intermediate dump may contain any text.
     if start.has("\"crashpad-intermediate-dump\"") { return nil }
     if start.has("\"bug_type\"") { return .ips }
@@ -55,7 +56,7 @@ struct ReportStart {
   private let text: [UInt8]
 
   init(_ bytes: RawSpan) {
-    let count = min(bytes.byteCount, ReportForm.startLength)
+    let count = min(bytes.byteCount, ReportFormat.startLength)
     var text = unsafe bytes.extracting(0..<count).withUnsafeBytes { unsafe Array($0) }
     if text.starts(with: [0xef, 0xbb, 0xbf]) { text.removeFirst(3) }
     self.text = text

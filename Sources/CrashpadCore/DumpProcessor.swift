@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 public import CrashpadBytes
 public import CrashpadDatabase
 internal import DumpInterpretation
@@ -11,7 +12,7 @@ public import CrashpadSnapshot
 /// A run claims a dump by the lock of the report that it will become. The report's id is the dump's own, so a later
 /// run finds the report and only removes the dump. Report and metadata are on the disk before they get their names, and
 /// these are before the dump goes.
-public struct Processing: Sendable {
+public struct DumpProcessor: Sendable {
   /// The options of a run.
   public struct Options: Sendable {
     /// Whose dumps come first, and whose locks expire after 24 hours.
@@ -20,9 +21,9 @@ public struct Processing: Sendable {
     public var includesLocked = false
     /// Takes none but these; nil for all.
     public var names: Set<FileName>?
-    /// At most so many dumps; nil for all. Crashpad takes 20 a run.
+    /// The most dumps converted in one run; nil for all. Crashpad converts 20 a run.
     public var limit: Int?
-    /// No dump of these names.
+    /// Dumps with these file names are left alone.
     package var exceptNames: Set<FileName> = []
     /// Process annotations for every report; where a dump has the same name, these win.
     public var annotations: [(name: String, value: String)] = []
@@ -102,24 +103,24 @@ public struct Processing: Sendable {
   let database: CrashDatabase
   let options: Options
 
-  /// A run on `database`; begins with `run`.
+  /// Prepares a run on `database`; `run` starts it.
   public init(_ database: CrashDatabase, options: Options = Options()) {
     self.database = database
     self.options = options
   }
 
   /// The dumps that a run would process, in order; changes nothing.
-  package func plan(_ tell: (Event) -> Void) throws(FileFailure) -> [PendingDump] {
+  package func plan(_ onEvent: (Event) -> Void) throws(FileFailure) -> [PendingDump] {
     let pending = try database.pendingDumps()
-    for name in pending.others { tell(.foreign(name)) }
-    for failure in pending.failures { tell(.unreadable(failure)) }
+    for name in pending.others { onEvent(.foreign(name)) }
+    for failure in pending.failures { onEvent(.unreadable(failure)) }
     var own: [PendingDump] = []
     var others: [PendingDump] = []
     for dump in pending.dumps where options.names?.contains(dump.name) != false {
       if options.exceptNames.contains(dump.name) { continue }
       let decision = PendingDumpLock.decide(dump, bundleIDs: options.bundleIDs, now: options.now)
       let isTaken = isEligible(dump, decision)
-      if decision != .notLocked { tell(.lock(LockReport(dump: dump, decision: decision, isTaken: isTaken))) }
+      if decision != .notLocked { onEvent(.lock(LockReport(dump: dump, decision: decision, isTaken: isTaken))) }
       guard isTaken else { continue }
       if options.bundleIDs.contains(where: { dump.belongs(to: $0) }) { own.append(dump) } else { others.append(dump) }
     }
@@ -131,7 +132,7 @@ public struct Processing: Sendable {
     switch decision {
     case .notLocked where dump.size == 0:
       // A program may be about to copy a dump there; one that stays empty is of a program that ended without a crash.
-      return !(0..<Self.youthOfEmptyDumps).contains(options.now.saturatingDifference(dump.modified))
+      return !(0..<Self.minimumAgeOfEmptyDump).contains(options.now.saturatingDifference(dump.modified))
     case .notLocked, .expired: return true
     case .owned: return false
     case .locked, .fromFuture:
@@ -142,7 +143,7 @@ public struct Processing: Sendable {
   }
 
   /// In seconds.
-  private static let youthOfEmptyDumps: Int64 = 60
+  private static let minimumAgeOfEmptyDump: Int64 = 60
 
   /// Whether the lock of `dump` expired.
   func isExpired(_ dump: PendingDump) -> Bool {
@@ -153,23 +154,24 @@ public struct Processing: Sendable {
     }
   }
 
-  /// Does it, and tells of each dump in order. Throws `FileFailure` if the database itself can't be used.
-  public func run(_ tell: (Event) -> Void) throws(FileFailure) {
-    let dumps = try plan(tell)
-    tell(.begins(count: dumps.count))
+  /// Converts the pending dumps to reports, and calls `onEvent` for each dump in order. Throws `FileFailure` if the
+  /// database itself can't be used.
+  public func run(_ onEvent: (Event) -> Void) throws(FileFailure) {
+    let dumps = try plan(onEvent)
+    onEvent(.begins(count: dumps.count))
     if dumps.isEmpty, try !database.hasDeadSessions() { return }
     let session = try DatabaseSession(database, now: options.lockTime)
     defer { session.close() }
     if dumps.isEmpty { return }
     let change = try session.changeSettings(newClientID: options.newClientID)
-    tell(.settings(change))
-    let run = ProcessingRun(self, session, clientID: change.settings.clientID)
+    onEvent(.settings(change))
+    let run = DumpProcessorRun(self, session, clientID: change.settings.clientID)
     var start = 0
     var busy: [DumpResult] = []
     while start < dumps.count {
-      let batch = Array(dumps[start..<min(start + ProcessingRun.batchSize, dumps.count)])
+      let batch = Array(dumps[start..<min(start + DumpProcessorRun.batchSize, dumps.count)])
       for result in run.process(batch) {
-        if case .busy = result.outcome { busy.append(result) } else { tell(.result(result)) }
+        if case .busy = result.outcome { busy.append(result) } else { onEvent(.result(result)) }
       }
       start += batch.count
     }
@@ -177,14 +179,14 @@ public struct Processing: Sendable {
     while !busy.isEmpty {
       let waiting = busy
       busy = []
-      for start in stride(from: 0, to: waiting.count, by: ProcessingRun.batchSize) {
-        let batch = waiting[start..<min(start + ProcessingRun.batchSize, waiting.count)].map(\.dump)
+      for start in stride(from: 0, to: waiting.count, by: DumpProcessorRun.batchSize) {
+        let batch = waiting[start..<min(start + DumpProcessorRun.batchSize, waiting.count)].map(\.dump)
         for result in run.process(batch) {
-          if case .busy = result.outcome { busy.append(result) } else { tell(.result(result)) }
+          if case .busy = result.outcome { busy.append(result) } else { onEvent(.result(result)) }
         }
       }
       guard busy.count < waiting.count else { break }
     }
-    for result in busy { tell(.result(result)) }
+    for result in busy { onEvent(.result(result)) }
   }
 }

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 internal import CrashpadBytes
 internal import CrashpadDatabase
 internal import DumpInterpretation
@@ -7,36 +8,37 @@ internal import CrashpadMinidump
 internal import CrashpadSnapshot
 internal import SystemPackage
 
-/// One run of `Processing`: dumps go through it in batches, so that a thousand of them do not wait for the disk a thousand
+/// One run of `DumpProcessor`: dumps go through it in batches, so that a thousand of them do not wait for the disk a thousand
 /// times.
-struct ProcessingRun: Sendable {
-  /// So many locks are held at once. A larger batch is no faster.
+struct DumpProcessorRun: Sendable {
+  /// The most dumps, and so locks, that a batch has. A larger batch is no faster.
   static let batchSize = 256
 
-  /// Up to so many reports are waited for one by one; beyond, the whole file system is. That costs about the same, but for a
+  /// The most reports whose files are flushed one by one. More are flushed with the whole file system: that costs
+  /// about the same, but for a
   /// few dumps, the files of other programs are not flushed.
   private static let mostSingleSyncs = 32
 
-  private let processing: Processing
+  private let processing: DumpProcessor
   private let session: DatabaseSession
   private let clientID: UUIDBytes
 
-  init(_ processing: Processing, _ session: DatabaseSession, clientID: UUIDBytes) {
+  init(_ processing: DumpProcessor, _ session: DatabaseSession, clientID: UUIDBytes) {
     self.processing = processing
     self.session = session
     self.clientID = clientID
   }
 
-  /// A dump on its way. Its lock is held for as long as this lives.
-  private final class Claim: Sendable {
+  /// A dump that this run has claimed. Its lock is held for as long as this lives.
+  private final class ClaimedDump: Sendable {
     let dump: PendingDump
     /// Under the name by which it was found.
     let original: PendingDump
     /// Which file it is.
     let file: FileStatus
-    let step: Step
+    let phase: Phase
 
-    enum Step: Sendable {
+    enum Phase: Sendable {
       /// There is a report of it.
       case repeated(UUIDBytes, ReportLock)
       case staged(Staged, byteCount: Int, isComplete: Bool)
@@ -44,13 +46,13 @@ struct ProcessingRun: Sendable {
     let findings: FindingList
 
     init(
-      _ dump: PendingDump, _ original: PendingDump, _ file: FileStatus, _ step: Step,
+      _ dump: PendingDump, _ original: PendingDump, _ file: FileStatus, _ phase: Phase,
       findings: FindingList = FindingList()
     ) {
       self.dump = dump
       self.original = original
       self.file = file
-      self.step = step
+      self.phase = phase
       self.findings = findings
     }
   }
@@ -58,15 +60,16 @@ struct ProcessingRun: Sendable {
   /// A report that has to be made to appear. One thread at a time has it.
   private struct Staged: @unchecked Sendable { let report: NewReport }
 
-  private enum Begun: Sendable {
-    case claimed(Claim)
-    case ended(Processing.DumpResult)
+  private enum StartedDump: Sendable {
+    case claimed(ClaimedDump)
+    case ended(DumpProcessor.DumpResult)
   }
 
-  func process(_ dumps: [PendingDump]) -> [Processing.DumpResult] {
-    var begun: [Begun] = []
+  func process(_ dumps: [PendingDump]) -> [DumpProcessor.DumpResult] {
+    var begun: [StartedDump] = []
     let isLarge = dumps.count > Self.mostSingleSyncs
-    inOrder(count: dumps.count, jobs: processing.options.jobs, work: { begin(dumps[$0], isLarge) }) { _, result in
+    parallelMapInOrder(count: dumps.count, jobs: processing.options.jobs, work: { begin(dumps[$0], isLarge) }) {
+      _, result in
       begun.append(result)
       return true
     }
@@ -75,7 +78,7 @@ struct ProcessingRun: Sendable {
     let hasClaims = begun.contains { if case .claimed = $0 { true } else { false } }
     var failure: FileFailure?
     let staged = begun.compactMap { begun -> NewReport? in
-      if case .claimed(let claim) = begun, case .staged(let staged, _, _) = claim.step { staged.report } else { nil }
+      if case .claimed(let claim) = begun, case .staged(let staged, _, _) = claim.phase { staged.report } else { nil }
     }
     do throws(FileFailure) {
       if isLarge {
@@ -89,7 +92,7 @@ struct ProcessingRun: Sendable {
     do throws(FileFailure) { if failure == nil { journal = try writeJournal(begun) } } catch { failure = error }
     var failures: [Int: FileFailure] = [:]
     for (index, begun) in begun.enumerated() {
-      guard case .claimed(let claim) = begun, case .staged(let staged, _, _) = claim.step else { continue }
+      guard case .claimed(let claim) = begun, case .staged(let staged, _, _) = claim.phase else { continue }
       do throws(FileFailure) {
         if let failure { throw failure }
         try staged.report.publish()
@@ -110,9 +113,9 @@ struct ProcessingRun: Sendable {
   }
 
   /// Nil if nothing is to be published.
-  private func writeJournal(_ begun: [Begun]) throws(FileFailure) -> PublicationJournal? {
+  private func writeJournal(_ begun: [StartedDump]) throws(FileFailure) -> PublicationJournal? {
     let entries = begun.compactMap { begun -> PublicationJournal.Entry? in
-      guard case .claimed(let claim) = begun, case .staged(let staged, _, _) = claim.step else { return nil }
+      guard case .claimed(let claim) = begun, case .staged(let staged, _, _) = claim.phase else { return nil }
       return PublicationJournal.Entry(staged.report, claim.dump, claim.file)
     }
     return entries.isEmpty ? nil : try session.journal(entries)
@@ -120,17 +123,17 @@ struct ProcessingRun: Sendable {
 
   // MARK: The beginning: claim, and stage
 
-  private func begin(_ dump: PendingDump, _ isLarge: Bool) -> Begun {
+  private func begin(_ dump: PendingDump, _ isLarge: Bool) -> StartedDump {
     do {
       let begun = try claim(unlocked(dump) ?? dump, original: dump)
-      if isLarge, case .claimed(let claim) = begun, case .staged(let staged, _, _) = claim.step {
+      if isLarge, case .claimed(let claim) = begun, case .staged(let staged, _, _) = claim.phase {
         staged.report.close()
       }
       return begun
     } catch let busy as DatabaseSession.Busy {
-      return .ended(Processing.DumpResult(dump, .busy(busy.state)))
+      return .ended(DumpProcessor.DumpResult(dump, .busy(busy.state)))
     } catch {
-      return .ended(Processing.DumpResult(dump, .failed(error)))
+      return .ended(DumpProcessor.DumpResult(dump, .failed(error)))
     }
   }
 
@@ -144,9 +147,9 @@ struct ProcessingRun: Sendable {
     }
   }
 
-  private func claim(_ dump: PendingDump, original: PendingDump) throws -> Begun {
-    func ended(_ outcome: Processing.Outcome, _ findings: FindingList = FindingList()) -> Begun {
-      .ended(Processing.DumpResult(original, outcome, findings: findings))
+  private func claim(_ dump: PendingDump, original: PendingDump) throws -> StartedDump {
+    func ended(_ outcome: DumpProcessor.Outcome, _ findings: FindingList = FindingList()) -> StartedDump {
+      .ended(DumpProcessor.DumpResult(original, outcome, findings: findings))
     }
     let decision = try processing.decide(dump) { id, status -> ReportLock? in
       try session.database.checkRemovable(dump, status)
@@ -159,7 +162,7 @@ struct ProcessingRun: Sendable {
     case .cleanExit(let status): return ended(try session.database.remove(dump, status) ? .cleanExit : .gone)
     case .repeated(let id, let crash):
       try crash.input.file.checkReading()
-      return .claimed(Claim(dump, original, crash.file, .repeated(id, crash.lock)))
+      return .claimed(ClaimedDump(dump, original, crash.file, .repeated(id, crash.lock)))
     case .convert(let id, let crash): return try stage(dump, original, crash.file, crash.input, id, crash.lock)
     }
   }
@@ -167,7 +170,7 @@ struct ProcessingRun: Sendable {
   private func stage(
     _ dump: PendingDump, _ original: PendingDump, _ file: FileStatus, _ input: DumpInput, _ id: UUIDBytes,
     _ lock: ReportLock
-  ) throws -> Begun {
+  ) throws -> StartedDump {
     let report = try NewReport(id, lock: lock, in: session)
     guard let output = report.file else { preconditionFailure("a new report is open") }
     let conversion = processing.conversion(reportID: id, clientID: clientID)
@@ -176,11 +179,11 @@ struct ProcessingRun: Sendable {
       let reason = RejectionReason.text(result.findings, byteCount: input.file.byteCount)
       let name = try session.reject(dump, reason: reason)
       return .ended(
-        Processing.DumpResult(original, name.map { .rejected(keptAs: $0) } ?? .gone, findings: result.findings))
+        DumpProcessor.DumpResult(original, name.map { .rejected(keptAs: $0) } ?? .gone, findings: result.findings))
     }
     try report.stage(ReportMetadata(creationTime: processing.options.now))
     return .claimed(
-      Claim(
+      ClaimedDump(
         dump, original, file,
         .staged(
           Staged(report: report), byteCount: result.byteCount, isComplete: result.outcome == .converted),
@@ -189,9 +192,9 @@ struct ProcessingRun: Sendable {
 
   // MARK: The end: remove the dump
 
-  private func end(_ claim: Claim, _ failure: FileFailure?) -> Processing.DumpResult {
-    func report(_ outcome: Processing.Outcome) -> Processing.DumpResult {
-      Processing.DumpResult(claim.original, outcome, findings: claim.findings)
+  private func end(_ claim: ClaimedDump, _ failure: FileFailure?) -> DumpProcessor.DumpResult {
+    func report(_ outcome: DumpProcessor.Outcome) -> DumpProcessor.DumpResult {
+      DumpProcessor.DumpResult(claim.original, outcome, findings: claim.findings)
     }
     if let failure { return report(.failed(failure)) }
     do {
@@ -199,7 +202,7 @@ struct ProcessingRun: Sendable {
     } catch {
       return report(.failed(error))
     }
-    switch claim.step {
+    switch claim.phase {
     case .repeated(let id, _): return report(.repeated(id))
     case .staged(let staged, let byteCount, let isComplete):
       return report(.processed(staged.report.id, byteCount: byteCount, isComplete: isComplete))

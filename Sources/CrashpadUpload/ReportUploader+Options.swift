@@ -1,9 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
 internal import CrashpadDatabase
 public import CrashpadRedaction
 public import CrashpadSnapshot
 public import SystemPackage
 
-extension Uploading {
+extension ReportUploader {
   /// The options of a run.
   public struct Options: Sendable {
     /// The server for the reports. If nil, reports are kept or skipped, as if uploads were not allowed.
@@ -52,7 +53,7 @@ extension Uploading {
   }
 }
 
-extension Uploading.Options {
+extension ReportUploader.Options {
   /// The number of failed attempts, for a reason of the report's own, after which a report is given up.
   public var maximumAttempts: Int32 {
     get { policy.maximumAttempts }

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 public import CrashpadDatabase
 internal import CrashpadFiles
 internal import CrashpadSnapshot
@@ -13,7 +14,7 @@ internal import SystemPackage
 /// had returned is not sent again, and all others stay pending.
 ///
 /// Source for what is sent: `handler/crash_report_upload_thread.cc`.
-public struct Uploading: Sendable {
+public struct ReportUploader: Sendable {
   let database: CrashDatabase
   let options: Options
 
@@ -43,7 +44,7 @@ public struct Uploading: Sendable {
     defer { session.close() }
     try withoutActuallyEscaping(report) { report in
       let pause = try self.pause()
-      let run = UploadRun(options, session, pause, order(ids, pause), report)
+      let run = UploadRunState(options, session, pause, order(ids, pause), report)
       // A server that ended earlier runs first gets a single report, and the others once it accepted that one.
       if run.isProbing { onThreads(1) { UploadWorker(run).probe() } }
       onThreads(jobs(for: ids.count)) { UploadWorker(run).work() }

@@ -1,9 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
 internal import CrashpadFiles
 package import CrashpadSnapshot
 package import SystemPackage
 
 /// Numbers, times, sizes and texts as people read them.
-package enum Wording {
+package enum TextFormat {
   /// The width of a text in columns, as far as it is known.
   package static func width(_ text: String) -> Int {
     text.utf8.allSatisfy { $0 < 0x80 } ? text.utf8.count : text.count
@@ -145,5 +146,5 @@ package enum Wording {
 
 /// The name of an input in messages.
 package func displayName(_ argument: String) -> String {
-  argument == "-" ? "<standard input>" : Wording.printable(argument)
+  argument == "-" ? "<standard input>" : TextFormat.printable(argument)
 }

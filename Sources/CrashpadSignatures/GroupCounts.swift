@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 internal import CrashpadSnapshot
 
 /// The facts of one crash that grouping keeps.
@@ -15,7 +16,7 @@ package struct CrashFacts: Sendable, Hashable {
   package var processID: Int64?
   /// The executable's file name.
   package var process: String?
-  /// Nil of what no other report tells of too.
+  /// Nil if no other report can describe the same crash.
   package var role: CrashAccount.Role?
   /// Seconds since 1970: with this, `time` is the end of a period in which the crash was.
   package var periodStart: Int64?
@@ -50,8 +51,8 @@ package struct CrashFacts: Sendable, Hashable {
   }
 }
 
-/// Crashes that are counted together.
-package struct GroupCell: Sendable, Hashable {
+/// The counts of one signature: how many crashes it has, by day, version, device and system.
+package struct GroupCounts: Sendable, Hashable {
   /// The properties that the crashes of a group share.
   package struct Key: Sendable, Hashable {
     package let id: String
@@ -145,7 +146,7 @@ package struct GroupCell: Sendable, Hashable {
     if facts.isQuick, let client = facts.client, let time = facts.time { addQuick(client, [time]) }
   }
 
-  package mutating func add(_ other: GroupCell) {
+  package mutating func add(_ other: GroupCounts) {
     count += other.count
     twins += other.twins
     accounts.formUnion(other.accounts)
@@ -164,7 +165,7 @@ package struct GroupCell: Sendable, Hashable {
   }
 
   /// The counts alone.
-  var withoutAccounts: GroupCell {
+  var withoutAccounts: GroupCounts {
     var cell = self
     cell.accounts = []
     cell.waiting = [:]

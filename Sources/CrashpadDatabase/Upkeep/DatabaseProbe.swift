@@ -1,11 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
 internal import CrashpadFiles
 internal import CrashpadSnapshot
 internal import Glibc
 internal import SystemPackage
 
-/// Examines single entries of a database that may be changing. A fault counts only if it is seen again: reports move,
+/// Reads single entries of a database that other programs may be changing. A fault counts only if it is found again:
+/// reports move,
 /// and Crashpad writes metadata and locks in place.
-struct Examination {
+struct DatabaseProbe {
   let database: CrashDatabase
   /// The time from which ages are computed, in seconds since 1970.
   let now: Int64
@@ -24,7 +26,7 @@ struct Examination {
   private static let clockTolerance: Int64 = 60
   /// A file that changed within these seconds may still be in progress.
   private static let youth: Int64 = 10
-  private static let looks = 4
+  private static let maximumLookups = 4
   /// In microseconds.
   private static let pause: UInt32 = 500
 
@@ -37,11 +39,11 @@ struct Examination {
     _ look: () throws(FileFailure) -> (value: Value, modified: Int64)?, isFault: (Value) -> Bool
   ) throws(FileFailure) -> Value? {
     var last: Value?
-    for turn in 0..<Self.looks {
+    for turn in 0..<Self.maximumLookups {
       guard let (value, modified) = try look() else { return nil }
       last = value
       guard isFault(value), modified > clock - Self.youth else { break }
-      if turn + 1 < Self.looks { usleep(Self.pause) }
+      if turn + 1 < Self.maximumLookups { usleep(Self.pause) }
     }
     return last
   }
