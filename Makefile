@@ -121,6 +121,7 @@ check: lint man
 	scripts/dependencies check
 	scripts/house-rules
 	scripts/folder-cycles
+	scripts/file-cycles
 	scripts/imports
 	scripts/crash-time
 

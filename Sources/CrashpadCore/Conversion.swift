@@ -15,20 +15,7 @@ public import SystemPackage
 /// The input is never changed.
 public struct Conversion: Sendable {
   /// The formats of outputs.
-  public enum Target: String, Sendable, CaseIterable {
-    case minidump
-    case json
-    case idump
-
-    /// The extension of a file name, without the dot.
-    package var fileExtension: String {
-      switch self {
-      case .minidump: "dmp"
-      case .json: "json"
-      case .idump: "idump"
-      }
-    }
-  }
+  public typealias Target = ConversionTarget
 
   /// The outcome of a conversion.
   public enum Outcome: String, Sendable {

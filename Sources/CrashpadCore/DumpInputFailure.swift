@@ -29,7 +29,7 @@ public enum DumpInputFailure: Error, Sendable {
   /// JSON that is no dump, with the problem and its byte offset.
   case notTheJSONForm(String, at: Int)
   /// There is no conversion from this format to that one.
-  case notConvertible(InputFormat, to: Conversion.Target)
+  case notConvertible(InputFormat, to: ConversionTarget)
 
   /// The errors of opening and reading a file, as one type.
   init(_ error: any Error) {

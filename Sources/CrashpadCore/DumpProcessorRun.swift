@@ -221,3 +221,41 @@ enum RejectionReason {
     return (["\(byteCount) bytes"] + lines).joined(separator: "\n")
   }
 }
+
+extension DumpProcessor {
+  /// Converts the pending dumps to reports, and calls `onEvent` for each dump in order. Throws `FileFailure` if the
+  /// database itself can't be used.
+  public func run(_ onEvent: (Event) -> Void) throws(FileFailure) {
+    let dumps = try plan(onEvent)
+    onEvent(.begins(count: dumps.count))
+    if dumps.isEmpty, try !database.hasDeadSessions() { return }
+    let session = try DatabaseSession(database, now: options.lockTime)
+    defer { session.close() }
+    if dumps.isEmpty { return }
+    let change = try session.changeSettings(newClientID: options.newClientID)
+    onEvent(.settings(change))
+    let run = DumpProcessorRun(self, session, clientID: change.settings.clientID)
+    var start = 0
+    var busy: [DumpResult] = []
+    while start < dumps.count {
+      let batch = Array(dumps[start..<min(start + DumpProcessorRun.batchSize, dumps.count)])
+      for result in run.process(batch) {
+        if case .busy = result.outcome { busy.append(result) } else { onEvent(.result(result)) }
+      }
+      start += batch.count
+    }
+    // Meanwhile the others may be done with theirs; and of several dumps with one id, each round is one's turn.
+    while !busy.isEmpty {
+      let waiting = busy
+      busy = []
+      for start in stride(from: 0, to: waiting.count, by: DumpProcessorRun.batchSize) {
+        let batch = waiting[start..<min(start + DumpProcessorRun.batchSize, waiting.count)].map(\.dump)
+        for result in run.process(batch) {
+          if case .busy = result.outcome { busy.append(result) } else { onEvent(.result(result)) }
+        }
+      }
+      guard busy.count < waiting.count else { break }
+    }
+    for result in busy { onEvent(.result(result)) }
+  }
+}

@@ -23,7 +23,7 @@ package struct FormatRow: Sendable {
   let check: (@Sendable (DumpTree, RawSpan, Limits) -> FindingList)?
   let rules: [Rule]
   /// The formats to which an input is converted.
-  package let targets: [Conversion.Target]
+  package let targets: [ConversionTarget]
 
   /// In the order in which an input is compared with them.
   package static let all: [FormatRow] =
@@ -175,11 +175,16 @@ extension FormatReading {
 }
 
 extension InputFormat {
+  /// Nil if they are those of no format.
+  package static func of(_ bytes: RawSpan) -> InputFormat? {
+    FormatRow.all.first { $0.recognises(bytes) }?.format
+  }
+
   /// All that a person would want to look at; of an intermediate dump not its JSON form.
   package static let withMeaning = allCases.filter { $0 != .json }
 
   /// The formats that a conversion accepts.
-  package static func converting(to target: Conversion.Target) -> [InputFormat] {
+  package static func converting(to target: ConversionTarget) -> [InputFormat] {
     FormatRow.all.filter { $0.targets.contains(target) }.map(\.format).filter { $0 != .json }
   }
 }

@@ -2,16 +2,6 @@
 internal import CrashpadBytes
 internal import CrashpadSnapshot
 
-/// One entry of NT_FILE: a mapped part of a file.
-struct FileMapping {
-  let start: UInt64
-  let end: UInt64
-  /// The offset in the file, in bytes.
-  let offset: UInt64
-  /// The path as the kernel reports it.
-  let name: ByteRange
-}
-
 /// Modules: mapped ELF files, and the kernel's vDSO, which is not backed by a file.
 extension CoreReader {
   /// The name by which readers of minidumps recognize the vDSO; Breakpad's writer uses it.

@@ -2,26 +2,6 @@
 internal import CrashpadBytes
 internal import CrashpadSnapshot
 
-/// The content of a core's notes, except the threads, which are in the snapshot.
-struct CoreNotes {
-  var hasNotes = false
-  /// For each thread: its pending signal, and the range of its NT_SIGINFO.
-  var signals: [(current: UInt16, info: ByteRange?)] = []
-  /// NT_PRPSINFO
-  var process: ByteRange?
-  /// NT_FILE
-  var files: ByteRange?
-  /// NT_AUXV
-  var auxiliaryVector: ByteRange?
-  /// An NT_SIGINFO that precedes all threads
-  var firstSignalInfo: ByteRange?
-
-  /// The CPU time of each thread; for the first thread of a process, that of the whole process.
-  var times: [(user: Timestamp, system: Timestamp)] = []
-  /// AT_* to value; if a type is repeated, the first one counts.
-  var auxiliaryValues: [UInt64: UInt64] = [:]
-}
-
 extension CoreReader {
   mutating func readNotes(_ range: ByteRange, alignment: UInt64, isCut: Bool, _ bytes: RawSpan) {
     var list = ElfNotes(range, alignment: alignment)

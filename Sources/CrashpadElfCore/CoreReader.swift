@@ -182,3 +182,33 @@ package struct CoreReader {
     return notes > start ? (notes - start) / table.segmentEntrySize : table.segmentField
   }
 }
+
+/// One entry of NT_FILE: a mapped part of a file.
+struct FileMapping {
+  let start: UInt64
+  let end: UInt64
+  /// The offset in the file, in bytes.
+  let offset: UInt64
+  /// The path as the kernel reports it.
+  let name: ByteRange
+}
+
+/// The content of a core's notes, except the threads, which are in the snapshot.
+struct CoreNotes {
+  var hasNotes = false
+  /// For each thread: its pending signal, and the range of its NT_SIGINFO.
+  var signals: [(current: UInt16, info: ByteRange?)] = []
+  /// NT_PRPSINFO
+  var process: ByteRange?
+  /// NT_FILE
+  var files: ByteRange?
+  /// NT_AUXV
+  var auxiliaryVector: ByteRange?
+  /// An NT_SIGINFO that precedes all threads
+  var firstSignalInfo: ByteRange?
+
+  /// The CPU time of each thread; for the first thread of a process, that of the whole process.
+  var times: [(user: Timestamp, system: Timestamp)] = []
+  /// AT_* to value; if a type is repeated, the first one counts.
+  var auxiliaryValues: [UInt64: UInt64] = [:]
+}

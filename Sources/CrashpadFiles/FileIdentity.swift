@@ -37,37 +37,7 @@ package struct FileIdentity: Sendable, Hashable {
     Int64(time.tv_sec) &* 1_000_000_000 &+ Int64(time.tv_nsec)
   }
 
-  /// Follows symbolic links. For a path below a file, such as a member of an archive, the identity is that of the file.
-  /// Nil if there is no such file.
-  package init?(at path: FilePath) {
-    var path = path
-    while true {
-      do throws(Errno) {
-        self = try FileStatus(at: path, followingLink: true).identity
-        return
-      } catch {
-        guard error == .notDirectory, path.removeLastComponent() else { return nil }
-      }
-    }
-  }
-
   package func isSameFile(as other: FileIdentity) -> Bool { device == other.device && number == other.number }
-
-  /// Whether a path that existed is gone.
-  ///
-  /// - Parameter path: in the form of `ArgumentText`.
-  package static func isGone(_ path: String) -> Bool {
-    var path = FilePath(argument: path)
-    while true {
-      do throws(Errno) {
-        _ = try FileStatus(at: path, followingLink: false)
-        return false
-      } catch {
-        guard error == .notDirectory else { return error == .noSuchFileOrDirectory }
-        guard path.removeLastComponent() else { return true }
-      }
-    }
-  }
 }
 
 extension FilePath {

@@ -88,3 +88,35 @@ package struct FileStatus: Sendable, Equatable {
 
   package func isSameFile(as other: FileStatus) -> Bool { identity.isSameFile(as: other.identity) }
 }
+
+extension FileIdentity {
+  /// Follows symbolic links. For a path below a file, such as a member of an archive, the identity is that of the file.
+  /// Nil if there is no such file.
+  package init?(at path: FilePath) {
+    var path = path
+    while true {
+      do throws(Errno) {
+        self = try FileStatus(at: path, followingLink: true).identity
+        return
+      } catch {
+        guard error == .notDirectory, path.removeLastComponent() else { return nil }
+      }
+    }
+  }
+
+  /// Whether a path that existed is gone.
+  ///
+  /// - Parameter path: in the form of `ArgumentText`.
+  package static func isGone(_ path: String) -> Bool {
+    var path = FilePath(argument: path)
+    while true {
+      do throws(Errno) {
+        _ = try FileStatus(at: path, followingLink: false)
+        return false
+      } catch {
+        guard error == .notDirectory else { return error == .noSuchFileOrDirectory }
+        guard path.removeLastComponent() else { return true }
+      }
+    }
+  }
+}

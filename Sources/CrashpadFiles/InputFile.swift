@@ -104,12 +104,6 @@ package final class InputFile: Sendable {
   /// Standard input.
   package static func standardInput() throws -> InputFile { try InputFile(.standardInput) }
 
-  /// Reads or maps an open file from which nothing was read before; it may be closed afterwards. Throws `Errno` or
-  /// `NotReadable`.
-  package convenience init(_ file: OpenFile) throws {
-    try self.init(FileDescriptor(rawValue: file.descriptor))
-  }
-
   /// - Parameters:
   ///   - other: the input from which the file's bytes were made, and whose permissions apply.
   ///   - threshold: the least size in bytes of a file that is mapped.

@@ -182,3 +182,11 @@ package final class OpenFile: ByteOutput, Sendable {
     return lock
   }
 }
+
+extension InputFile {
+  /// Reads or maps an open file from which nothing was read before; it may be closed afterwards. Throws `Errno` or
+  /// `NotReadable`.
+  package convenience init(_ file: OpenFile) throws {
+    try self.init(FileDescriptor(rawValue: file.descriptor))
+  }
+}

@@ -4,16 +4,6 @@ internal import CrashpadSnapshot
 
 /// Shared code of the stream readers: bounded ranges, lists, strings.
 extension MinidumpReader {
-  /// The approximate memory cost of one entry of each kind, in bytes, rounded up.
-  enum Price {
-    static let directoryEntry = 48
-    static let thread = 1024
-    static let threadName = 64
-    static let module = 512
-    static let memory = 32
-    static let annotation = 48
-  }
-
   /// Deducts one entry from the budget. Returns false, with a finding, if the budget is not sufficient.
   mutating func spend(_ price: Int, at offset: Int, path: String) -> Bool {
     if memoryBudget < price {

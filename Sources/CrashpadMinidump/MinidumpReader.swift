@@ -151,4 +151,14 @@ package struct MinidumpReader {
     }
     return nil
   }
+
+  /// The approximate memory cost of one entry of each kind, in bytes, rounded up.
+  enum Price {
+    static let directoryEntry = 48
+    static let thread = 1024
+    static let threadName = 64
+    static let module = 512
+    static let memory = 32
+    static let annotation = 48
+  }
 }

@@ -21,14 +21,14 @@ struct CrashPageWriter {
   private var sections = PageSections()
   /// All captured memory, by address.
   let ranges: [CrashView.MemoryRange]
-  let stacks: Stacks
+  let stacks: PageStacks
 
   var view: CrashView { page.view }
 
   init(_ page: CrashPage) {
     self.page = page
     ranges = page.view.memory
-    stacks = Stacks(page)
+    stacks = PageStacks(page)
   }
 
   mutating func document() -> [UInt8] {

@@ -26,7 +26,7 @@ extension CrashPageWriter {
     return html
   }
 
-  private mutating func other(_ stack: Stacks.Group) -> HTML {
+  private mutating func other(_ stack: PageStacks.Group) -> HTML {
     let first = stack.owners[0]
     let more: HTML = stack.owners.count > 1 ? " and \(grouped(stack.owners.count - 1)) more" : ""
     let top: HTML =
@@ -57,7 +57,7 @@ extension CrashPageWriter {
 
   // MARK: Frames
 
-  private mutating func frames(of stack: Stacks.Group) -> HTML {
+  private mutating func frames(of stack: PageStacks.Group) -> HTML {
     var html = HTML()
     let id: HTML = "t\(stack.owners[0].thread ?? -1)f"
     let isCrashed = stack.owners[0].isCrashed

@@ -7,6 +7,9 @@ package import CrashpadView
 
 /// A page about one crash. Every text may be hostile: it comes from a dump or from a file with symbols.
 package struct CrashPage: Sendable {
+  /// Frames of the thread that crashed, the first and the last.
+  static let crashedFrames = 512
+
   package struct Options: Sendable {
     /// In place of what crashed.
     package var title: String?
@@ -122,14 +125,14 @@ package struct CrashPage: Sendable {
   /// The frames of the stack of the thread that crashed, at most `limit`.
   package func crashedFrames(limit: Int) -> [Frame] {
     guard view.hasCrash, let stack = view.crashedStack else { return [] }
-    let (first, _, last) = stack.rows(limit: CrashPageWriter.crashedFrames)
+    let (first, _, last) = stack.rows(limit: Self.crashedFrames)
     return Array(frames(Array(first) + Array(last), marking: true, quotes: false).prefix(limit))
   }
 
   /// Whether the frames of the thread that crashed name lines of sources, and whether one of them is quoted.
   package var crashedSources: (named: Bool, quoted: Bool)? {
     guard view.hasCrash, let stack = view.crashedStack else { return nil }
-    let (first, _, last) = stack.rows(limit: CrashPageWriter.crashedFrames)
+    let (first, _, last) = stack.rows(limit: Self.crashedFrames)
     let frames = frames(Array(first) + Array(last), marking: true, quotes: true)
     return (frames.contains { $0.location != nil }, frames.contains { $0.source != nil })
   }

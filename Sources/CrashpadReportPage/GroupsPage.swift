@@ -100,12 +100,4 @@ package struct GroupsPage: Sendable {
       self.count = count
     }
   }
-
-  /// The page: the same bytes for the same values. The largest groups are in it, as far as they have room.
-  ///
-  /// - Parameter limit: bytes of the groups' rows and data; the rest of the page is small.
-  package func html(limit: Int = 4_300_000) -> [UInt8] {
-    var writer = GroupsPageWriter(self, limit: limit)
-    return writer.document()
-  }
 }

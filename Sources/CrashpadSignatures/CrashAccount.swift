@@ -42,14 +42,6 @@ package struct CrashAccount: Sendable, Hashable {
   /// Between the times of two accounts of one end: a watchdog waits for up to 30 s, and a report is then written.
   static let tolerance: Int64 = 60
 
-  /// Nil if the facts do not suffice to match the crash with other reports.
-  init?(_ facts: CrashFacts) {
-    guard let role = facts.role, let processID = facts.processID, let time = facts.time else { return nil }
-    self.init(
-      role: role, processID: processID, process: facts.process, device: facts.device, version: facts.version,
-      start: min(facts.periodStart ?? time, time), end: time)
-  }
-
   init(
     role: Role, processID: Int64, process: String?, device: String?, version: String?, start: Int64, end: Int64
   ) {

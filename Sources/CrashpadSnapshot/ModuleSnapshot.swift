@@ -64,3 +64,9 @@ package struct UnloadedModuleSnapshot: Sendable {
     self.timestamp = timestamp
   }
 }
+
+extension ModuleSnapshot {
+  /// Whether this is the pseudo image at 0, without size and UUID, under which Apple's reports
+  /// list addresses outside all images.
+  package var isAbsolute: Bool { address == 0 && size == 0 && identity == nil }
+}

@@ -215,17 +215,3 @@ public struct RecordedFrame: Sendable, Hashable {
 
   package init(address: UInt64) { self.address = address }
 }
-
-extension ModuleSnapshot {
-  /// Whether this is the pseudo image at 0, without size and UUID, under which Apple's reports
-  /// list addresses outside all images.
-  package var isAbsolute: Bool { address == 0 && size == 0 && identity == nil }
-}
-
-extension ProcessSnapshot {
-  /// The index in `threads` of the thread that crashed; nil if none crashed or the list does not contain it.
-  public var crashedThread: Int? {
-    if let index = report?.faultingThread { return threads.indices.contains(index) ? index : nil }
-    return exception.flatMap { exception in threads.firstIndex { $0.id == exception.threadID } }
-  }
-}

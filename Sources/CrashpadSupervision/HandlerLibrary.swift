@@ -21,7 +21,7 @@ package enum HandlerLibrary {
   ///   - named: the only place, if it is given.
   ///   - variable: the value of the environment variable; the only place if `named` is nil.
   package static func search(named: FilePath?, variable: FilePath?) -> Search {
-    let places = (named ?? variable).map { [absolute($0)] } ?? self.places
+    let places = (named ?? variable).map { [$0.absolute] } ?? self.places
     guard let place = places.first(where: isFile) else { return .missing(places) }
     return place.string.contains { " :\t\n".contains($0) } ? .unusablePath(place) : .found(place)
   }
@@ -38,13 +38,5 @@ package enum HandlerLibrary {
   private static func isFile(_ path: FilePath) -> Bool {
     var status = stat()
     return unsafe path.withPlatformString { unsafe stat($0, &status) } == 0 && status.st_mode & S_IFMT == S_IFREG
-  }
-
-  /// Makes a path independent of the working directory.
-  package static func absolute(_ path: FilePath) -> FilePath {
-    if path.isAbsolute { return path }
-    guard let folder = unsafe getcwd(nil, 0) else { return path }
-    defer { unsafe free(folder) }
-    return unsafe FilePath(platformString: folder).pushing(path).lexicallyNormalized()
   }
 }

@@ -53,7 +53,7 @@ package struct ProgramFile: Sendable {
     let count = unsafe readlink("/proc/self/exe", &buffer, Int(PATH_MAX))
     guard count > 0 else {
       let name = unsafe UnsafePointer<CChar>(bitPattern: getauxval(LINUX_AT_EXECFN))
-      return unsafe name.map { HandlerLibrary.absolute(unsafe FilePath(platformString: $0)) }
+      return unsafe name.map { unsafe FilePath(platformString: $0).absolute }
     }
     buffer[count] = 0
     return unsafe buffer.withUnsafeBufferPointer { unsafe $0.baseAddress.map { unsafe FilePath(platformString: $0) } }
@@ -131,5 +131,15 @@ private struct ProgramHeader {
       }
       return false
     }
+  }
+}
+
+extension FilePath {
+  /// The path, independent of the working directory.
+  package var absolute: FilePath {
+    if isAbsolute { return self }
+    guard let folder = unsafe getcwd(nil, 0) else { return self }
+    defer { unsafe free(folder) }
+    return unsafe FilePath(platformString: folder).pushing(self).lexicallyNormalized()
   }
 }

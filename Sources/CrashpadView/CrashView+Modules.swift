@@ -168,7 +168,7 @@ extension Symbolization.Module {
   }
 }
 
-extension SymbolSearch.Refusal.Reason {
+extension SymbolRefusal.Reason {
   package var words: String {
     switch self {
     case .otherBuild(let id): "other build \(TextFormat.printable(id))"

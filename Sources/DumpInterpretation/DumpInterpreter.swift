@@ -111,36 +111,3 @@ package struct DumpInterpreter: Sendable {
     return nil
   }
 }
-
-/// The members of the root map.
-struct RootFields {
-  var version = DumpField()
-  var processInfo = DumpField()
-  var systemInfo = DumpField()
-  var threads = DumpField()
-  var modules = DumpField()
-  var signalException = DumpField()
-  var machException = DumpField()
-  var nsException = DumpField()
-  var linux = DumpField()
-  var capture = DumpField()
-
-  init(_ tree: DumpTree, _ bytes: RawSpan) {
-    var records = tree.records(of: tree.root)
-    while let record = records.next(of: tree, in: bytes) {
-      switch record.key {
-      case .version: version.record = record
-      case .processInfo: processInfo.record = record
-      case .systemInfo: systemInfo.record = record
-      case .threads: threads.record = record
-      case .modules: modules.record = record
-      case .signalException: signalException.record = record
-      case .machException: machException.record = record
-      case .nsException: nsException.record = record
-      case .linux: linux.record = record
-      case .capture: capture.record = record
-      default: break
-      }
-    }
-  }
-}

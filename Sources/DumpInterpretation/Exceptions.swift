@@ -3,29 +3,6 @@ internal import CrashpadBytes
 internal import IntermediateDump
 internal import CrashpadSnapshot
 
-/// The members of kMachException; kNSException has only kThreadID.
-struct MachExceptionFields {
-  var exception = DumpField()
-  var codes = DumpField()
-  var flavor = DumpField()
-  var state = DumpField()
-  var threadID = DumpField()
-
-  init(_ node: DumpNode, _ tree: DumpTree, _ bytes: RawSpan) {
-    var records = tree.records(of: node)
-    while let record = records.next(of: tree, in: bytes) {
-      switch record.key {
-      case .exception: exception.record = record
-      case .codes: codes.record = record
-      case .flavor: flavor.record = record
-      case .state: state.record = record
-      case .threadID: threadID.record = record
-      default: break
-      }
-    }
-  }
-}
-
 /// Exception codes that affect how a dump is read. Source: XNU, `osfmk/mach/exception_types.h`,
 /// `mach/i386/exception.h`.
 private enum ExceptionCode {

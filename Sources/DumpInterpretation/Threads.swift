@@ -3,45 +3,6 @@ internal import CrashpadBytes
 internal import IntermediateDump
 internal import CrashpadSnapshot
 
-/// The members of a thread's map that need interpretation.
-struct ThreadFields {
-  var threadState = DumpField()
-  var floatState = DumpField()
-  var debugState = DumpField()
-  var stackAddress = DumpField()
-  var stackData = DumpField()
-  var exceptionFrames = DumpField()
-  var contextMemory = DumpField()
-  var id = DumpField()
-
-  init(_ node: DumpNode, _ tree: DumpTree, _ bytes: RawSpan, also: (DumpRecord) -> Void = { _ in }) {
-    var records = tree.records(of: node)
-    while let record = records.next(of: tree, in: bytes) {
-      switch record.key {
-      case .threadState: threadState.record = record
-      case .floatState: floatState.record = record
-      case .debugState: debugState.record = record
-      case .stackRegionAddress: stackAddress.record = record
-      case .stackRegionData: stackData.record = record
-      case .threadUncaughtNSExceptionFrames: exceptionFrames.record = record
-      case .threadContextMemoryRegions: contextMemory.record = record
-      case .threadID: id.record = record
-      default: also(record)
-      }
-    }
-  }
-
-  /// The three states, if all have the sizes of this architecture. Otherwise Crashpad uses none of them.
-  func state(_ architecture: CPUArchitecture) -> DarwinState? {
-    let layout = DarwinStateLayout.of(architecture)
-    guard let thread = threadState.value(ofSize: layout.threadSize),
-      let float = floatState.value(ofSize: layout.floatSize),
-      let debug = debugState.value(ofSize: layout.debugSize)
-    else { return nil }
-    return DarwinState(thread: thread, float: float, debug: debug)
-  }
-}
-
 extension DumpInterpreter {
   mutating func readThreads(_ array: DumpNode, _ bytes: RawSpan) {
     snapshot.threads.reserveCapacity(min(tree.countIfMany(of: array, in: bytes), maximumEntries))

@@ -1,20 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
-import CCrashpadArguments
-import Glibc
 
-@main
+/// The tool as the root of its commands.
 struct Crashpadctl: ParsableCommand {
-  static let commands: [CommandNode] = [
-    .command(InspectCommand.self), .command(ValidateCommand.self), .command(ConvertCommand.self),
-    .command(RedactCommand.self), .command(ProcessCommand.self), .command(UnlockCommand.self),
-    .command(PruneCommand.self), .command(UploadCommand.self), .group(DatabaseCommand.self),
-    .command(FindCommand.self), .command(SymbolizeCommand.self), .command(GroupCommand.self),
-    .command(EventsCommand.self), .command(ExplainCommand.self), .command(ReportCommand.self),
-    .command(WorkerCommand.self), .group(SymbolsCommand.self), .command(RunCommand.self),
-    .command(DoctorCommand.self), .command(CaptureTrialCommand.self),
-    .command(SchemaCommand.self),
-  ]
+  static let commands = CommandTable.all + [.command(SchemaCommand.self)]
 
   static let configuration = CommandConfiguration(
     commandName: "crashpadctl",
@@ -37,14 +26,4 @@ struct Crashpadctl: ParsableCommand {
 
   /// The beginning of the parser's error messages.
   static let _errorPrefix = "crashpadctl: error: "
-
-  static func main() {
-    arguments_restore_environment()
-    ProcessSetup.openStandardStreams()
-    ProcessSetup.installSignalHandlers {
-      WorkerSlots.reportCrash(SIGBUS)
-      ProcessSetup.endUnreadable()
-    }
-    Invocation(ProcessSetup.arguments).run()
-  }
 }

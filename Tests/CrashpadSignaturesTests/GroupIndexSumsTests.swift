@@ -25,13 +25,13 @@ struct GroupIndexSumsTests {
   /// Names of which the order of bytes is not that of characters, and some that are equal for who compares characters.
   private static let names = ["1.0", "2.0", "e\u{301}", "\u{e9}", "\u{ff5a}", "\u{10000}", "2.10 (3)"]
 
-  private static func entry(_ path: String, _ generator: inout some RandomNumberGenerator) -> GroupIndex.Entry {
+  private static func entry(_ path: String, _ generator: inout some RandomNumberGenerator) -> GroupIndexEntry {
     func name() -> String? { Bool.random(using: &generator) ? names.randomElement(using: &generator) : nil }
     func number(_ range: Range<Int64>) -> Int64 { Int64.random(in: range, using: &generator) }
     let identity = FileIdentity(
       number: UInt64(number(0..<1 << 40)), size: number(0..<1000), modified: number(0..<1 << 60))
     guard number(0..<8) > 0 else {
-      return GroupIndex.Entry(path: path, identity: identity, crash: nil, hasFailed: true)
+      return GroupIndexEntry(path: path, identity: identity, crash: nil, hasFailed: true)
     }
     let report = number(0..<3) > 0 ? "\(name() ?? "")\(number(0..<60))" : nil
     var facts = CrashFacts(id: report ?? path, input: path)
@@ -47,11 +47,11 @@ struct GroupIndexSumsTests {
     facts.process = number(0..<4) > 0 ? "Shop" : name()
     if facts.role == .diagnosed { facts.periodStart = facts.time.map { $0 - number(0..<90_000) } }
     let crash = (Self.signature(Int(number(0..<7))), facts)
-    return GroupIndex.Entry(path: path, identity: identity, crash: crash, hasFailed: number(0..<5) == 0)
+    return GroupIndexEntry(path: path, identity: identity, crash: crash, hasFailed: number(0..<5) == 0)
   }
 
   /// What a run over `entries` has.
-  private static func part(_ entries: some Sequence<GroupIndex.Entry>, since: Int64?) -> CrashGroups.Part {
+  private static func part(_ entries: some Sequence<GroupIndexEntry>, since: Int64?) -> CrashGroups.Part {
     var part = CrashGroups.Part()
     for entry in entries {
       if entry.hasFailed { part.failed += 1 }
@@ -67,7 +67,7 @@ struct GroupIndexSumsTests {
     var generator = SplitMix64(seed: Self.seed, area: 0x500 + UInt64(round))
     let folder = try TemporaryFolder()
     let path = FilePath(folder.work.path).appending("index")
-    var model: [String: GroupIndex.Entry] = [:]
+    var model: [String: GroupIndexEntry] = [:]
     for _ in 0..<Int.random(in: 1...8, using: &generator) {
       let index = try GroupIndex(path, inApp: [])
       let batch = (0..<Int.random(in: 0...40, using: &generator)).map { _ in
@@ -119,7 +119,7 @@ struct GroupIndexSumsTests {
       FileIdentity(number: UInt64.random(in: 1...12, using: &generator), size: 5, modified: 7)
     }
     try index.add(
-      zip(names, identities).map { GroupIndex.Entry(path: $0, identity: $1, crash: nil, hasFailed: false) })
+      zip(names, identities).map { GroupIndexEntry(path: $0, identity: $1, crash: nil, hasFailed: false) })
     var candidates = zip(names, identities).map { GroupIndex.Candidate(path: $0, identity: $1) }
     // A path that is gone gives its place to another one with its identity, so that not all are there.
     let unknown = Set(try index.unknown(candidates))

@@ -2,12 +2,6 @@
 internal import CrashpadBytes
 internal import CrashpadSnapshot
 
-/// The type and signal in the exception block, kept until the threads are known.
-struct TextException {
-  var type: String?
-  var signal: String?
-}
-
 extension CrashText {
   /// Reads the line; false if it belongs neither to the exception nor to the termination.
   mutating func readException(_ key: TextKey) -> Bool {

@@ -2,31 +2,6 @@
 internal import CrashpadBytes
 internal import CrashpadSnapshot
 
-/// A line of the form "Key:   value".
-struct TextKey {
-  let name: String
-  let value: TextBytes
-  /// Whether at least two blanks follow the colon, as with Apple's keys.
-  let isPadded: Bool
-
-  /// Nil if the line does not have this form.
-  init?(_ line: TextBytes) {
-    guard let first = line.first, (0x41...0x5a).contains(first), let colon = line.prefix(42).firstIndex(of: 0x3a) else {
-      return nil
-    }
-    let name = line[..<colon]
-    guard name.allSatisfy({ Self.isLetter($0) }) else { return nil }
-    self.name = name.string
-    let rest = line[(colon + 1)...]
-    value = rest.trimmed
-    isPadded = rest.isEmpty || rest.count - value.count >= 2
-  }
-
-  private static func isLetter(_ byte: UInt8) -> Bool {
-    (0x41...0x5a).contains(byte) || (0x61...0x7a).contains(byte) || byte == 0x20 || byte == UInt8(ascii: "/")
-  }
-}
-
 /// The lines of the header: the process, the time, the system and the exception.
 extension CrashText {
   mutating func head(_ content: TextBytes) {

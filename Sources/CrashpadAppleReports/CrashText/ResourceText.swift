@@ -2,52 +2,6 @@
 internal import CrashpadBytes
 internal import CrashpadSnapshot
 
-/// A line in a call tree: the number of samples, and their frame.
-struct TextSample {
-  /// The number of bytes before the count.
-  let depth: Int
-  let count: UInt64
-  let frame: TextFrame
-
-  /// Parses "    61  ??? (libsystem_pthread.dylib + 2240) [0x22f72b8c0]"; nil if the line has another form.
-  init?(_ line: TextBytes) {
-    let content = line.drop { TextBytes.isBlank($0) || $0 == UInt8(ascii: "*") }
-    depth = content.startIndex - line.startIndex
-    var rest = content
-    guard let count = rest.takeNumber(), rest.first.map({ TextBytes.isBlank($0) }) == true else { return nil }
-    self.count = count
-    rest = rest.trimmed
-    guard let open = rest.last(of: "[0x"), let close = rest[open...].firstIndex(of: UInt8(ascii: "]")),
-      let address = rest[(open + 1)..<close].address
-    else { return nil }
-    var frame = TextFrame(address: address, offset: content.startIndex)
-    frame.readSample(rest[..<open].trimmed)
-    self.frame = frame
-  }
-}
-
-extension TextFrame {
-  /// Parses "start_wqthread + 8 (libsystem_pthread.dylib + 7308)", "??? (<4540B641-…> + 32448)",
-  /// "CoreFoundation 0x1858ec000 + 37028".
-  fileprivate mutating func readSample(_ text: TextBytes) {
-    var name = text
-    if text.last == UInt8(ascii: ")"), let open = text.last(of: "(") {
-      let inner = text[(open + 1)...].dropLast()
-      name = text[..<open].trimmed
-      if let plus = inner.last(of: " + "), let distance = inner[(plus + 3)...].number {
-        image = inner[..<plus].trimmed
-        moduleOffset = distance
-      }
-    }
-    if let plus = name.last(of: " + "), let distance = name[(plus + 3)...].number {
-      name = name[..<plus].trimmed
-      functionOffset = distance
-    }
-    guard !name.isEmpty, !name.equals("???") else { return }
-    function = name.string
-  }
-}
-
 /// Resource reports, which hold samples of stacks instead of threads.
 extension CrashText {
   /// Reads a line of the stack with the most samples; the outermost frame comes first.

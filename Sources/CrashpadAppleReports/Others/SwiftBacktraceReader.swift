@@ -154,18 +154,3 @@ extension ReportBuilder {
     return names
   }
 }
-
-enum SwiftHex {
-  /// The bytes for pairs of hexadecimal digits; empty if there are other characters.
-  static func bytes(_ text: String) -> [UInt8] {
-    let digits = Array(text.utf8)
-    guard digits.count.isMultiple(of: 2) else { return [] }
-    var bytes: [UInt8] = []
-    bytes.reserveCapacity(digits.count / 2)
-    for index in stride(from: 0, to: digits.count, by: 2) {
-      guard let byte = digits[index..<index + 2].hexadecimal else { return [] }
-      bytes.append(UInt8(byte))
-    }
-    return bytes
-  }
-}

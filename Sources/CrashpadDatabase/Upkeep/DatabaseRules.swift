@@ -129,7 +129,4 @@ package enum DatabaseRules {
     badAttachmentName, dumpWithoutUUID, duplicateDump, futureDump, expiredDumpLock, emptyDump, rejectedWithoutReason,
     reasonWithoutDump, foreignEntry, hardLink, orphanedAppleDouble,
   ]
-
-  /// The rules that `DatabaseRepair` repairs.
-  package static let repairable: Set<Rule> = Set(Remedy.all.flatMap { $0.rules })
 }

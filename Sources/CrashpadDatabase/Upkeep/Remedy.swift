@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-internal import CrashpadBytes
+package import CrashpadBytes
 internal import CrashpadFiles
 
 /// One kind of repair: the rules whose faults it repairs, and how.
@@ -35,4 +35,9 @@ struct Remedy: Sendable {
     // Directories of attachments; reports were renamed above.
     Remedy(DatabaseRules.upperCaseName) { $0.repairAttachments($1) },
   ]
+}
+
+extension DatabaseRules {
+  /// The rules that `DatabaseRepair` repairs.
+  package static let repairable: Set<Rule> = Set(Remedy.all.flatMap { $0.rules })
 }

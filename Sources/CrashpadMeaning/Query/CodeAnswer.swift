@@ -26,12 +26,6 @@ package struct CodeAnswer: Sendable {
   }
 
   package var isKnown: Bool { !readings.isEmpty }
-
-  /// The answers to the words on a command line, or in a line copied from a report.
-  package static func answers(to words: [String]) -> [CodeAnswer] {
-    var parser = CodeParser(words)
-    return parser.answers()
-  }
 }
 
 /// One meaning of a code.

@@ -216,3 +216,11 @@ struct CodeParser {
     CodeAnswer(query, unknown: "\"\(name)\" is not a known code", suggestions: Suggestions.names(like: name))
   }
 }
+
+extension CodeAnswer {
+  /// The answers to the words on a command line, or in a line copied from a report.
+  package static func answers(to words: [String]) -> [CodeAnswer] {
+    var parser = CodeParser(words)
+    return parser.answers()
+  }
+}

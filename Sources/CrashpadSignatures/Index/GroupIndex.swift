@@ -129,26 +129,8 @@ package final class GroupIndex {
     return row.compare(1, path)
   }
 
-  /// The result of a file that was read.
-  package struct Entry: Sendable {
-    /// Absolute.
-    package let path: String
-    package let identity: FileIdentity
-    package var crash: (signature: Signature, facts: CrashFacts)?
-    package var hasFailed: Bool
-
-    package init(
-      path: String, identity: FileIdentity, crash: (signature: Signature, facts: CrashFacts)?, hasFailed: Bool
-    ) {
-      self.path = path
-      self.identity = identity
-      self.crash = crash
-      self.hasFailed = hasFailed
-    }
-  }
-
   /// Adds files in one transaction.
-  package func add(_ entries: [Entry]) throws {
+  package func add(_ entries: [GroupIndexEntry]) throws {
     if entries.isEmpty { return }
     try file.transaction {
       let adding = try GroupIndexAdding(file)

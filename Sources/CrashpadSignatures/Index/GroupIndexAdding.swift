@@ -1,5 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
-internal import CrashpadFiles
+package import CrashpadFiles
+internal import SystemPackage
+
+/// The result of a file that was read.
+package struct GroupIndexEntry: Sendable {
+  /// Absolute.
+  package let path: String
+  package let identity: FileIdentity
+  package var crash: (signature: Signature, facts: CrashFacts)?
+  package var hasFailed: Bool
+
+  package init(
+    path: String, identity: FileIdentity, crash: (signature: Signature, facts: CrashFacts)?, hasFailed: Bool
+  ) {
+    self.path = path
+    self.identity = identity
+    self.crash = crash
+    self.hasFailed = hasFailed
+  }
+}
 
 /// The statements of one transaction.
 struct GroupIndexAdding {
@@ -39,7 +58,7 @@ struct GroupIndexAdding {
     separate = try file.prepare("UPDATE dumps SET separate = 1 WHERE path = ? AND NOT separate")
   }
 
-  func add(_ entry: GroupIndex.Entry) throws {
+  func add(_ entry: GroupIndexEntry) throws {
     let identity = entry.identity
     try find.bind([.text(entry.path)])
     let isThere = try find.step()
@@ -72,7 +91,7 @@ struct GroupIndexAdding {
   /// Takes a dump, and those that may be of the same crash, out of the sums.
   ///
   /// - Parameter forms: the dumps with the same id.
-  private func separate(_ entry: GroupIndex.Entry, from forms: [String]) throws {
+  private func separate(_ entry: GroupIndexEntry, from forms: [String]) throws {
     guard let facts = entry.crash?.facts else { return }
     let account = CrashAccount(facts)
     var paths = facts.mayBeForm || account != nil ? forms : []

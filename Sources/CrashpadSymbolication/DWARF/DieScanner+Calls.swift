@@ -6,12 +6,12 @@ extension DieScanner {
   /// The location of an entry's code: one range, or a list of ranges.
   struct Code {
     let range: Range<UInt64>?
-    let list: RangeLists.Place?
+    let list: RangePlace?
 
     var isEmpty: Bool { range == nil && list == nil }
 
     /// `high` is the address after the last one; an entry may have the size in its place.
-    init(low: UInt64?, high: UInt64?, size: UInt64?, list: RangeLists.Place?) {
+    init(low: UInt64?, high: UInt64?, size: UInt64?, list: RangePlace?) {
       guard let low, let end = size.map({ low &+ $0 }) ?? high else {
         (range, self.list) = (nil, list)
         return
@@ -126,7 +126,7 @@ extension DieScanner {
     var line: UInt64 = 0
     var column: UInt64 = 0
     var sibling: UInt64?
-    var list: RangeLists.Place?
+    var list: RangePlace?
 
     var code: Code { Code(low: low, high: high, size: size, list: list) }
   }

@@ -118,7 +118,7 @@ struct DwarfFormat: Hashable {
   }
 
   /// The place of an entry's list of ranges.
-  func list(_ form: UInt32, _ unit: RawSpan, _ place: Int) -> RangeLists.Place? {
+  func list(_ form: UInt32, _ unit: RawSpan, _ place: Int) -> RangePlace? {
     var offset = place
     if Int(form) == DW_FORM_rnglistx { return unit.unsigned(&offset).map { .index($0) } }
     return sectionOffset(form, unit, place).map { .offset($0) }
@@ -198,5 +198,11 @@ enum DwarfText {
   /// An offset in `.debug_str` of the alternate file
   case alternate(UInt64)
   /// An index in the unit's part of `.debug_str_offsets`
+  case index(UInt64)
+}
+
+/// The reference from an entry to its list of ranges.
+enum RangePlace {
+  case offset(UInt64)
   case index(UInt64)
 }

@@ -107,7 +107,7 @@ final class DwarfUnit {
   var entries: UnitEntries? {
     if let known = knownEntries { return known }
     var new: UnitEntries?
-    let skeleton = UnitEntries.Skeleton(root: root, sections: sections)
+    let skeleton = UnitSkeleton(root: root, sections: sections)
     if isSkeleton, let (split, number) = splitUnit {
       isSplitFound = true
       new = UnitEntries(number, split, skeleton: skeleton)

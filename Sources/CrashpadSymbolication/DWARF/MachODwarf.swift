@@ -40,7 +40,7 @@ final class MachODwarf: DwarfContainer {
 
 extension MachOFile {
   /// The bytes of a section; empty if they are not in the file.
-  func bytes(_ section: Section) -> SharedBytes {
+  func bytes(_ section: MachOSection) -> SharedBytes {
     guard let content = section.content else { return SharedBytes() }
     let whole = file.withBytes { bytes in
       unsafe bytes.withUnsafeBytes { unsafe SharedBytes($0, owner: file) }

@@ -4,12 +4,6 @@ internal import CCrashpadElfutils
 
 /// The range lists of one unit: `.debug_ranges`, or since DWARF 5 `.debug_rnglists`.
 struct RangeLists {
-  /// The reference from an entry to its list.
-  enum Place {
-    case offset(UInt64)
-    case index(UInt64)
-  }
-
   let addresses: AddressTable
   /// The sections whose limits apply.
   private let sections: DwarfSections
@@ -21,7 +15,7 @@ struct RangeLists {
   private let listBase: UInt64
 
   /// `skeleton` is that of a split unit.
-  init(_ root: UnitRoot, _ header: UnitHeader, _ sections: DwarfSections, skeleton: UnitEntries.Skeleton?) {
+  init(_ root: UnitRoot, _ header: UnitHeader, _ sections: DwarfSections, skeleton: UnitSkeleton?) {
     let (outer, outerRoot) = (skeleton?.sections ?? sections, skeleton?.root ?? root)
     (format, self.sections) = (header.format, sections)
     // A unit without an offset uses the only part of the section, which has a header.
@@ -67,7 +61,7 @@ struct RangeLists {
   /// Calls `body` with each non-empty range until it returns false.
   ///
   /// - Returns: false if the list can't be read.
-  private func forEach(at place: Place, _ body: (Range<UInt64>) -> Bool) -> Bool {
+  private func forEach(at place: RangePlace, _ body: (Range<UInt64>) -> Bool) -> Bool {
     bytes.withBytes { bytes in
       guard let start = offset(place), var offset = Int(exactly: start), offset < bytes.byteCount else {
         return false
@@ -76,7 +70,7 @@ struct RangeLists {
     }
   }
 
-  private func offset(_ place: Place) -> UInt64? {
+  private func offset(_ place: RangePlace) -> UInt64? {
     switch place {
     case .offset(let offset): return format.version < 5 ? offset &+ listBase : offset
     case .index(let index):
@@ -149,21 +143,8 @@ struct RangeLists {
   }
 }
 
-/// The addresses of one unit in `.debug_addr`.
-struct AddressTable {
-  let bytes: SharedBytes
-  let base: UInt64
-  let format: DwarfFormat
-
-  subscript(index: UInt64) -> UInt64? {
-    format.entry(index, of: bytes, at: base, size: format.addressSize)
-  }
-
-  @inline(__always)
-  func value(of address: DwarfAddress) -> UInt64? {
-    switch address {
-    case .value(let value): value
-    case .index(let index): self[index]
-    }
-  }
+/// The unit in another file with data that a split unit lacks: addresses, and ranges before DWARF 5.
+struct UnitSkeleton {
+  let root: UnitRoot
+  let sections: DwarfSections
 }

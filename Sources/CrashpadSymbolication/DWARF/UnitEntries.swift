@@ -4,12 +4,6 @@ internal import CCrashpadElfutils
 
 /// The entries of one unit in `.debug_info`, and the data for scanning them.
 final class UnitEntries {
-  /// The unit in another file with data that a split unit lacks: addresses, and ranges before DWARF 5.
-  struct Skeleton {
-    let root: UnitRoot
-    let sections: DwarfSections
-  }
-
   /// The sections that contain the entries.
   let sections: DwarfSections
   private let scanner: DieScanner
@@ -21,7 +15,7 @@ final class UnitEntries {
   let hasMangledNames: Bool
 
   /// Nil if the entries can't be read, or exceed the limits. `number` is that of the unit in its section.
-  init?(_ number: Int, _ sections: DwarfSections, skeleton: Skeleton?) {
+  init?(_ number: Int, _ sections: DwarfSections, skeleton: UnitSkeleton?) {
     header = sections.units[number]
     guard let root = sections.root(number), let scanner = sections.scanner(header),
       sections.takeUnit(scanner.abbreviations.count)
@@ -50,7 +44,7 @@ final class UnitEntries {
   func entryAddress(at offset: UInt64) -> UInt64? {
     guard offset >= UInt64(header.entries), offset < UInt64(header.end) else { return nil }
     var (low, entry): (UInt64?, UInt64?) = (nil, nil)
-    var list: RangeLists.Place?
+    var list: RangePlace?
     let format = header.format
     let isRead = sections.info.withBytes { info in
       scanner.forEachAttribute(info.extracting(0..<header.end), at: Int(offset)) { name, form, unit, place in

@@ -85,7 +85,7 @@ struct UnitRoot {
   var high: DwarfAddress?
   /// The size in bytes, instead of the end address.
   var size: UInt64?
-  var ranges: RangeLists.Place?
+  var ranges: RangePlace?
   var language: UInt64 = 0
   var folder: DwarfText?
   /// The name of the file with the entries, if that is another one.

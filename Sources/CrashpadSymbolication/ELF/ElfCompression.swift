@@ -14,10 +14,9 @@ struct ElfCompression {
   let size: UInt64
 
   /// Nil if the section is not compressed.
-  init?(_ bytes: SharedBytes, _ section: ElfSection, _ file: ElfFile) {
-    let isBigEndian = !file.isLittleEndian
+  init?(_ bytes: SharedBytes, _ section: ElfSection, is64: Bool, isBigEndian: Bool) {
     if section.header.sh_flags & UInt64(SHF_COMPRESSED) != 0 {
-      let width = file.is64 ? 8 : 4
+      let width = is64 ? 8 : 4
       start = 3 * width
       let header = bytes.withBytes { bytes -> (UInt64, UInt64)? in
         guard bytes.byteCount >= 3 * width else { return nil }
@@ -47,22 +46,5 @@ struct ElfCompression {
   func unpacked(_ bytes: SharedBytes) -> SharedBytes? {
     guard let method, bytes.count > start, let size = Int(exactly: size), size > 0 else { return nil }
     return SharedBytes(unpacking: bytes.part(UInt64(start), UInt64(bytes.count - start)), method, count: size)
-  }
-}
-
-extension ElfFile {
-  /// Whether the size of the decompressed debug information is plausible.
-  var hasPlausibleCompression: Bool {
-    let fileSize = withImage { UInt64($0.byteCount) } ?? 0
-    var packed: UInt64 = 0
-    var unpacked: UInt64 = 0
-    forEachSection { section in
-      guard section.header.sh_type != UInt32(SHT_NOBITS), let size = compression(of: section)?.size else { return true }
-      // The size in the header may be any; sections may overlap.
-      packed = min(packed + UInt64(bytes(section).count), fileSize)
-      unpacked = unpacked.addingReportingOverflow(size).overflow ? .max : unpacked + size
-      return true
-    }
-    return unpacked <= ElfLimits.unpacked(packed)
   }
 }

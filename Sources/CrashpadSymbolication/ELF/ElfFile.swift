@@ -17,7 +17,7 @@ final class ElfFile: @unchecked Sendable {
   private let ownPath: FilePath?
   private var knownPath: FilePath??
   /// Sections that have been decompressed or relocated, by name.
-  private var unpacked: [String: SharedBytes] = [:]
+  var unpacked: [String: SharedBytes] = [:]
 
   let is64: Bool
   let isLittleEndian: Bool
@@ -180,15 +180,6 @@ final class ElfFile: @unchecked Sendable {
 
 // MARK: Sections
 
-/// One section with its header.
-@safe
-struct ElfSection {
-  let index: Int
-  let handle: OpaquePointer
-  let header: GElf_Shdr
-  let name: String
-}
-
 extension ElfFile {
   /// Calls `body` for each section until it returns false.
   func forEachSection(_ body: (ElfSection) -> Bool) {
@@ -262,28 +253,9 @@ extension ElfFile {
   }
 }
 
-// MARK: Contents
+// MARK: Ids
 
 extension ElfFile {
-  /// The bytes of a section, decompressed and relocated; empty if it is missing or can't be read.
-  func contents(_ name: String) -> SharedBytes {
-    if let known = unpacked[name] { return known }
-    guard let section = section(name) ?? section(".z" + name.dropFirst()) else { return SharedBytes() }
-    let packed = bytes(section)
-    var own: SharedBytes?
-    if let compression = compression(of: section) {
-      own = hasPlausibleCompression ? compression.unpacked(packed) ?? SharedBytes() : SharedBytes()
-    }
-    if isRelocatable, let relocated = ElfRelocations(self, section)?.apply(to: own ?? packed) { own = relocated }
-    // Sections that are neither decompressed nor relocated stay in the file's own memory.
-    guard let own else { return packed }
-    unpacked[name] = own
-    return own
-  }
-
-  /// The compression of a section; nil if it is not compressed.
-  func compression(of section: ElfSection) -> ElfCompression? { ElfCompression(bytes(section), section, self) }
-
   /// From the sections of notes, and else from the segments: a stripped file may have no sections.
   private func readBuildID(_ header: ElfHeader) -> [UInt8]? {
     withImage { bytes in

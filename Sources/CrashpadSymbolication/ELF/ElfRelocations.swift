@@ -141,15 +141,3 @@ struct ElfRelocations {
     }
   }
 }
-
-extension ElfFile {
-  /// For an object file that is not linked: the section to which addresses are relative.
-  var codeSection: Int? {
-    var code: [ElfSection] = []
-    forEachSection { section in
-      if section.header.sh_flags & UInt64(SHF_EXECINSTR) != 0, section.header.sh_size > 0 { code.append(section) }
-      return true
-    }
-    return (code.first { $0.name == ".text" } ?? code.first)?.index
-  }
-}

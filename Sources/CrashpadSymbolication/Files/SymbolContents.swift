@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-package import CrashpadBytes
 internal import CCrashpadElfutils
+package import CrashpadBytes
 internal import CrashpadFiles
 package import SystemPackage
 
@@ -51,7 +51,7 @@ package enum SymbolContents: Sendable {
     package let findings: FindingList
   }
 
-  /// Reads the file at `path`. Throws `Errno`, `InputFile.NotReadable` or `SymbolFiles.UnknownFormat`.
+  /// Reads the file at `path`. Throws `Errno`, `InputFile.NotReadable` or `SymbolFileIdentity.UnknownFormat`.
   package init(_ path: FilePath) throws {
     switch try FileKind(at: path, followingLink: true) {
     case .directory:
@@ -71,7 +71,7 @@ package enum SymbolContents: Sendable {
         self = .elf(Elf(try ElfFile(path, places.inputs), path, places))
         try places.inputs.checkReading(of: path)
       } catch is ElfFile.NotElf {
-        throw SymbolFiles.UnknownFormat()
+        throw SymbolFileIdentity.UnknownFormat()
       }
     }
   }
@@ -138,7 +138,7 @@ extension SymbolContents.Breakpad {
   init(_ path: FilePath) throws {
     let input = try SymbolInputs().open(path)
     let file: BreakpadFile
-    do { file = try BreakpadFile(input) } catch { throw SymbolFiles.UnknownFormat() }
+    do { file = try BreakpadFile(input) } catch { throw SymbolFileIdentity.UnknownFormat() }
     var counts = BreakpadCounts()
     input.withBytes { counts.read($0) }
     try input.checkReading()
@@ -178,6 +178,57 @@ private struct BreakpadCounts {
         }
       default: break
       }
+    }
+  }
+}
+
+extension SymbolContents {
+  /// One Mach-O file, or one slice of a universal one.
+  package struct MachO: Sendable {
+    package let module: BreakpadModule
+    /// `execute`, `dylib`, `debugSymbols` …: the names of `MachOKind`
+    package let kind: String
+    /// The target of the build: "ios 14.0"; nil if unknown.
+    package let platform: String?
+    package let hasUUID: Bool
+    package let isEncrypted: Bool
+    package let symbols: Int
+    /// LC_FUNCTION_STARTS
+    package let functionStarts: Int
+    /// The versions of DWARF, without duplicates.
+    package let dwarfVersions: [Int]
+    package let units: Int
+    package let functions: Int
+    /// The number of compact unwind entries.
+    package let compactUnwinds: Int
+    /// The number of frame descriptions in `__eh_frame`.
+    package let exceptionFrames: Int
+
+    /// Reads the slices of a file. Throws `Errno`, `InputFile.NotReadable`, or `SymbolFileIdentity.UnknownFormat` if none can
+    /// be read.
+    static func all(_ path: FilePath) throws -> [MachO] {
+      let input = try SymbolInputs().open(path)
+      let slices = MachOFile.all(in: input)
+      return try input.checkingReading {
+        guard !slices.isEmpty else { throw SymbolFileIdentity.UnknownFormat() }
+        return slices.map { MachO($0, name: path.lastComponent?.string ?? "") }
+      }
+    }
+
+    private init(_ file: MachOFile, name: String) {
+      module = BreakpadModule(file, name: name)
+      kind = "\(file.kind)"
+      platform = file.build.map { "\($0.platformName) \($0.minimumOS)" }
+      hasUUID = file.uuid != nil
+      isEncrypted = file.isEncrypted
+      symbols = file.symbols().count
+      functionStarts = file.functionStarts.count
+      let info = file.dwarf.flatMap { DwarfInfo($0) }
+      dwarfVersions = Set((info?.units ?? []).map(\.version)).sorted()
+      units = info?.units.count ?? 0
+      functions = (info?.units ?? []).reduce(0) { $0 + $1.functionCount }
+      compactUnwinds = file.compactUnwindRanges().count { $0.unwind.encoding != 0 }
+      exceptionFrames = file.exceptionFrames?.reader.entries.count ?? 0
     }
   }
 }

@@ -4,6 +4,9 @@ package import SystemPackage
 
 /// The format and the ids of a file with symbols, read without its symbols.
 package struct SymbolFileIdentity: Sendable {
+  /// The file has none of the supported formats.
+  package struct UnknownFormat: Error, Sendable {}
+
   package enum Format: String, Sendable {
     case elf = "ELF"
     case machO = "Mach-O"
@@ -16,22 +19,22 @@ package struct SymbolFileIdentity: Sendable {
   /// NT_GNU_BUILD_ID of an ELF file.
   package let buildID: [UInt8]
 
-  /// Detects the format from the first bytes. Throws `Errno`, `SymbolInputs.Compressed` or `SymbolFiles.UnknownFormat`.
+  /// Detects the format from the first bytes. Throws `Errno`, `SymbolInputs.Compressed` or `SymbolFileIdentity.UnknownFormat`.
   static func format(of path: FilePath) throws -> Format {
     try format(of: SymbolInputs.start(of: path, count: 8))
   }
 
-  private static func format(of start: [UInt8]) throws(SymbolFiles.UnknownFormat) -> Format {
+  private static func format(of start: [UInt8]) throws(SymbolFileIdentity.UnknownFormat) -> Format {
     if start.starts(with: [0x7f, 0x45, 0x4c, 0x46]) { return .elf }
     if start.starts(with: Array("MODULE ".utf8)) { return .breakpad }
     let machO: [[UInt8]] = [
       [0xcf, 0xfa, 0xed, 0xfe], [0xce, 0xfa, 0xed, 0xfe], [0xca, 0xfe, 0xba, 0xbe], [0xca, 0xfe, 0xba, 0xbf],
     ]
-    guard machO.contains(where: { start.starts(with: $0) }) else { throw SymbolFiles.UnknownFormat() }
+    guard machO.contains(where: { start.starts(with: $0) }) else { throw SymbolFileIdentity.UnknownFormat() }
     return .machO
   }
 
-  /// Throws `Errno`, `InputFile.NotReadable`, `SymbolInputs.Compressed` or `SymbolFiles.UnknownFormat`.
+  /// Throws `Errno`, `InputFile.NotReadable`, `SymbolInputs.Compressed` or `SymbolFileIdentity.UnknownFormat`.
   package init(_ path: FilePath) throws {
     // For most of the many thousand files in a folder, nothing else is read.
     let start = try SymbolInputs.start(of: path, count: 512)
@@ -39,7 +42,7 @@ package struct SymbolFileIdentity: Sendable {
     switch format {
     case .elf:
       let file: ElfFile
-      do { file = try ElfFile(path) } catch is ElfFile.NotElf { throw SymbolFiles.UnknownFormat() }
+      do { file = try ElfFile(path) } catch is ElfFile.NotElf { throw SymbolFileIdentity.UnknownFormat() }
       try file.input?.checkReading()
       buildID = file.buildID
       debugIDs = DebugID(buildID: file.buildID).map { [$0] } ?? []
@@ -47,7 +50,7 @@ package struct SymbolFileIdentity: Sendable {
       let file = try SymbolInputs().open(path)
       let slices = MachOFile.all(in: file)
       try file.checkReading()
-      guard !slices.isEmpty else { throw SymbolFiles.UnknownFormat() }
+      guard !slices.isEmpty else { throw SymbolFileIdentity.UnknownFormat() }
       buildID = []
       debugIDs = slices.compactMap { $0.uuid.map { DebugID(uuid: $0) } }
     case .breakpad:

@@ -4,11 +4,8 @@ package import SystemPackage
 
 /// Opens files with symbols, in any supported format.
 package enum SymbolFiles {
-  /// The file has none of the supported formats.
-  package struct UnknownFormat: Error, Sendable {}
-
   /// Opens the file at `path`, or the one in a dSYM bundle. In a universal Mach-O file, selects the slice with an id, or
-  /// without an id that of arm64, or else the first. Throws `Errno`, `InputFile.NotReadable`, or `UnknownFormat`.
+  /// without an id that of arm64, or else the first. Throws `Errno`, `InputFile.NotReadable`, or `SymbolFileIdentity.UnknownFormat`.
   package static func open(_ path: FilePath, with id: DebugID? = nil) throws -> any SymbolFile {
     try open(path, with: id, places: DebugPlaces())
   }
@@ -21,10 +18,13 @@ package enum SymbolFiles {
     if let inner = bundleFile(path) { return try open(inner, with: id, architecture: architecture, places: places) }
     switch try SymbolFileIdentity.format(of: path) {
     case .breakpad: return try BreakpadFile(places.inputs.open(path))
-    case .elf: do { return try ElfSymbols(path, places: places) } catch is ElfSymbols.NotElf { throw UnknownFormat() }
+    case .elf:
+      do { return try ElfSymbols(path, places: places) } catch is ElfSymbols.NotElf {
+        throw SymbolFileIdentity.UnknownFormat()
+      }
     case .machO:
       guard let file = slice(of: try places.inputs.open(path), with: id, architecture: architecture) else {
-        throw UnknownFormat()
+        throw SymbolFileIdentity.UnknownFormat()
       }
       return MachOSymbols(loaded: file.kind == .debugSymbols ? nil : file, companion: file.hasDwarf ? file : nil)
     }

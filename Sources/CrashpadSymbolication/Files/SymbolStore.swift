@@ -50,7 +50,7 @@ package struct SymbolStore {
     below folder: FilePath, unreadable: (FilePath, Errno) -> Void, _ body: (File) -> Void
   ) throws {
     func take(_ path: FilePath) {
-      do { body(try File(path)) } catch let errno as Errno { unreadable(path, errno) } catch is SymbolFiles
+      do { body(try File(path)) } catch let errno as Errno { unreadable(path, errno) } catch is SymbolFileIdentity
         .UnknownFormat
       {
       } catch { unreadable(path, .ioError) }
@@ -125,7 +125,7 @@ package struct SymbolStore {
 }
 
 extension SymbolStore.File {
-  /// Throws `Errno`, `InputFile.NotReadable` or `SymbolFiles.UnknownFormat`.
+  /// Throws `Errno`, `InputFile.NotReadable` or `SymbolFileIdentity.UnknownFormat`.
   init(_ path: FilePath) throws {
     let identity = try SymbolFileIdentity(path)
     self.path = path
@@ -136,7 +136,7 @@ extension SymbolStore.File {
     switch format {
     case .elf:
       let file: ElfFile
-      do { file = try ElfFile(path) } catch is ElfFile.NotElf { throw SymbolFiles.UnknownFormat() }
+      do { file = try ElfFile(path) } catch is ElfFile.NotElf { throw SymbolFileIdentity.UnknownFormat() }
       name = own
       hasCode = file.hasCode
       hasSymbols = file.hasDebugInfo || file.section(".symtab") != nil

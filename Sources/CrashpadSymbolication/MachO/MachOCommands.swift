@@ -7,9 +7,9 @@ struct MachOCommands: Sendable {
   private(set) var uuid: UUIDBytes?
   private(set) var build: MachOBuild?
   private(set) var installName: String?
-  private(set) var segments: [MachOFile.Segment] = []
-  private(set) var sections: [MachOFile.Section] = []
-  private(set) var symbolTable: MachOFile.SymbolTable?
+  private(set) var segments: [MachOSegment] = []
+  private(set) var sections: [MachOSection] = []
+  private(set) var symbolTable: MachOSymbolTable?
   private(set) var functionStarts: ByteRange?
   private(set) var isEncrypted = false
   private(set) var findings = FindingList()
@@ -21,7 +21,7 @@ struct MachOCommands: Sendable {
   private var encrypted = ByteRange.empty
 
   /// Reads all load commands. `range` is the range of the slice in `bytes`.
-  init(_ bytes: RawSpan, in range: ByteRange, _ header: MachOFile.Header) {
+  init(_ bytes: RawSpan, in range: ByteRange, _ header: MachOHeader) {
     base = range.offset
     entrySize = header.is32Bit ? 12 : 16
     let slice = bytes.extracting(range.offset..<range.end)
@@ -35,7 +35,7 @@ struct MachOCommands: Sendable {
   }
 
   private mutating func walk(
-    _ slice: RawSpan, _ end: Int, _ header: MachOFile.Header, reporting: Bool,
+    _ slice: RawSpan, _ end: Int, _ header: MachOHeader, reporting: Bool,
     _ body: (inout MachOCommands, RawSpan, Int) -> Void
   ) {
     var offset = header.size
@@ -142,7 +142,7 @@ struct MachOCommands: Sendable {
       let strings = range(
         UInt64(command.uint32(at: 16)), UInt64(command.uint32(at: 20)), slice, offset, "LC_SYMTAB.stroff")
     else { return }
-    symbolTable = MachOFile.SymbolTable(entrySize: entrySize, entries: entries, strings: strings)
+    symbolTable = MachOSymbolTable(entrySize: entrySize, entries: entries, strings: strings)
   }
 
   /// The layout of a segment command and of the sections in it, in bytes.
@@ -166,7 +166,7 @@ struct MachOCommands: Sendable {
     guard fits(command, offset, layout.size, layout.name) else { return }
     let width = layout.width
     func number(_ place: Int) -> UInt64 { command.number(at: place, size: width, isSigned: false) }
-    let segment = MachOFile.Segment(
+    let segment = MachOSegment(
       name: command.name(at: 8), address: number(24), size: number(24 + width), fileOffset: number(24 + 2 * width),
       fileSize: number(24 + 3 * width))
     segments.append(segment)
@@ -184,7 +184,7 @@ struct MachOCommands: Sendable {
   }
 
   private mutating func readSection(
-    _ entry: RawSpan, _ offset: Int, _ slice: RawSpan, _ segment: MachOFile.Segment, _ layout: SegmentLayout
+    _ entry: RawSpan, _ offset: Int, _ slice: RawSpan, _ segment: MachOSegment, _ layout: SegmentLayout
   ) {
     let (name, start, flags) = (
       entry.name(at: 0), entry.uint32(at: layout.content), entry.uint32(at: layout.flags)
@@ -199,7 +199,7 @@ struct MachOCommands: Sendable {
       if !isReadable { content = nil }
     }
     sections.append(
-      MachOFile.Section(
+      MachOSection(
         segment: entry.name(at: 16), name: name,
         address: entry.number(at: 32, size: layout.width, isSigned: false), size: size, content: content,
         // S_ATTR_PURE_INSTRUCTIONS, S_ATTR_SOME_INSTRUCTIONS

@@ -9,45 +9,6 @@ package import CrashpadSnapshot
 /// first lookup of an address. A damaged part causes a finding and does not affect the others. Source: Apple's
 /// `mach-o/loader.h` and `nlist.h`.
 package struct MachOFile: Sendable {
-  package enum Kind: UInt32, Sendable {
-    case object = 1
-    case execute = 2
-    case dylib = 6
-    case dylinker = 7
-    case bundle = 8
-    /// The stub of a dylib: only its load commands
-    case dylibStub = 9
-    /// The debug information of another file
-    case debugSymbols = 10
-    case kernelExtension = 11
-    case fileSet = 12
-  }
-
-  package struct Segment: Sendable, Hashable {
-    package let name: String
-    package let address: UInt64
-    /// The size in memory, in bytes.
-    package let size: UInt64
-    /// The offset in the slice, from the load command; it may be outside of the slice.
-    package let fileOffset: UInt64
-    package let fileSize: UInt64
-  }
-
-  package struct Section: Sendable, Hashable {
-    package let segment: String
-    /// At most 16 bytes: longer names are truncated.
-    package let name: String
-    package let address: UInt64
-    /// The size in bytes.
-    package let size: UInt64
-    /// The range of its bytes in the file; nil if they are missing, like those of the code in a dSYM.
-    package let content: ByteRange?
-    package let hasInstructions: Bool
-
-    /// The address after the last byte.
-    package var end: UInt64 { address.addingReportingOverflow(size).overflow ? .max : address + size }
-  }
-
   /// The reason why a file is not read.
   package enum Refusal: Error, Sendable, Hashable {
     case notMachO
@@ -62,22 +23,22 @@ package struct MachOFile: Sendable {
   let file: InputFile
   /// The range in the file.
   package let range: ByteRange
-  private let header: Header
+  private let header: MachOHeader
   private let commands: MachOCommands
   private let index = MachOIndex()
 
   package var architecture: MachOArchitecture { header.architecture }
-  package var kind: Kind { header.kind }
+  package var kind: MachOKind { header.kind }
   /// LC_UUID; a dSYM has the same as its program.
   package var uuid: UUIDBytes? { commands.uuid }
   package var build: MachOBuild? { commands.build }
   /// LC_ID_DYLIB: the path at which programs expect the library.
   package var installName: String? { commands.installName }
-  package var segments: [Segment] { commands.segments }
-  package var sections: [Section] { commands.sections }
+  package var segments: [MachOSegment] { commands.segments }
+  package var sections: [MachOSection] { commands.sections }
   /// Whether the code is encrypted, as in files from the App Store. Then only data other than code can be read.
   package var isEncrypted: Bool { commands.isEncrypted }
-  var symbolTable: SymbolTable? { commands.symbolTable }
+  var symbolTable: MachOSymbolTable? { commands.symbolTable }
   /// LC_FUNCTION_STARTS
   var functionStartBytes: ByteRange? { commands.functionStarts }
   /// The size of addresses in its tables, in bytes.
@@ -109,7 +70,7 @@ package struct MachOFile: Sendable {
   }
 
   /// The first section with that name.
-  package func section(_ segment: String, _ name: String) -> Section? {
+  package func section(_ segment: String, _ name: String) -> MachOSection? {
     sections.first { $0.name == name && $0.segment == segment }
   }
 
@@ -117,22 +78,10 @@ package struct MachOFile: Sendable {
 
   // MARK: The header
 
-  struct Header: Sendable {
-    /// Whether commands have 32-bit addresses, and other sizes.
-    let is32Bit: Bool
-    let architecture: MachOArchitecture
-    let kind: Kind
-    let commandCount: UInt32
-    let commandBytes: Int
-
-    /// The size in bytes.
-    var size: Int { is32Bit ? 28 : 32 }
-  }
-
   private static let magic32: UInt32 = 0xfeed_face
 
-  private static func header(_ file: InputFile, _ range: ByteRange) throws(Refusal) -> Header {
-    let result: Result<Header, Refusal> = file.withBytes { bytes in
+  private static func header(_ file: InputFile, _ range: ByteRange) throws(Refusal) -> MachOHeader {
+    let result: Result<MachOHeader, Refusal> = file.withBytes { bytes in
       guard range.offset >= 0, range.count >= 4, range.offset <= bytes.byteCount,
         range.count <= bytes.byteCount - range.offset
       else { return .failure(.notMachO) }
@@ -149,9 +98,9 @@ package struct MachOFile: Sendable {
       }
       let is32Bit = slice.uint32(at: 0) == magic32
       guard slice.byteCount >= (is32Bit ? 28 : 32) else { return .failure(.notMachO) }
-      guard let kind = Kind(rawValue: slice.uint32(at: 12)) else { return .failure(.kind(slice.uint32(at: 12))) }
+      guard let kind = MachOKind(rawValue: slice.uint32(at: 12)) else { return .failure(.kind(slice.uint32(at: 12))) }
       return .success(
-        Header(
+        MachOHeader(
           is32Bit: is32Bit,
           architecture: MachOArchitecture(type: slice.uint32(at: 4), subtype: slice.uint32(at: 8)), kind: kind,
           commandCount: slice.uint32(at: 16), commandBytes: Int(slice.uint32(at: 20))))

@@ -15,14 +15,6 @@ package struct MachOSymbol: Sendable, Hashable {
 }
 
 extension MachOFile {
-  /// The ranges of LC_SYMTAB in the file.
-  struct SymbolTable: Sendable {
-    /// The size of an entry in bytes.
-    let entrySize: Int
-    let entries: ByteRange
-    let strings: ByteRange
-  }
-
   /// The symbol that contains `address`; nil if there is none. If several have one address, an external one is
   /// preferred.
   package func symbol(containing address: UInt64) -> MachOSymbol? {
@@ -91,10 +83,6 @@ extension MachOFile {
   func isCode(_ address: UInt64) -> Bool { sections.contains { $0.hasInstructions && $0.contains(address) } }
 }
 
-extension MachOFile.Section {
-  func contains(_ address: UInt64) -> Bool { address >= self.address && address - self.address < size }
-}
-
 /// Symbols and function starts, sorted by address.
 struct MachOAddresses: Sendable {
   struct Symbol: Sendable {
@@ -137,7 +125,7 @@ struct MachOAddresses: Sendable {
   }
 
   private mutating func readSymbols(
-    _ table: MachOFile.SymbolTable, _ file: MachOFile, _ bytes: RawSpan
+    _ table: MachOSymbolTable, _ file: MachOFile, _ bytes: RawSpan
   ) {
     let sections = file.sections
     for index in 0..<(table.entries.count / table.entrySize) {

@@ -10,7 +10,7 @@ extension ModuleSymbols {
     func add(_ file: FilePath, _ finding: Finding) { findings.append(SymbolFileFinding(file: file, finding: finding)) }
     for refusal in search.refused { add(refusal.path, refusal.finding(of: identity)) }
     for path in search.inputs.notWhole {
-      add(path, SymbolSearch.Refusal(path: path, reason: .notWhole).finding(of: identity))
+      add(path, SymbolRefusal(path: path, reason: .notWhole).finding(of: identity))
     }
     for file in search.files where !file.isVerified {
       add(file.path, Finding(SymbolFileRules.unverified, path: identity.debugName))

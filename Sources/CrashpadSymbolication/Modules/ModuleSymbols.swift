@@ -7,7 +7,7 @@ internal import Synchronization
 package final class ModuleSymbols: Sendable {
   package let identity: ModuleIdentity
   /// The result of the search: the files that are used and those that are not.
-  package let search: SymbolSearch.Matches
+  package let search: SymbolMatches
 
   private struct Known {
     var names: [UInt64: SymbolizedAddress?] = [:]
@@ -19,7 +19,7 @@ package final class ModuleSymbols: Sendable {
   /// The maximum number of cached addresses.
   private static let capacity = 1 << 17
 
-  init(_ identity: ModuleIdentity, _ search: SymbolSearch.Matches, _ faults: SymbolFaults, names: NameForm) {
+  init(_ identity: ModuleIdentity, _ search: SymbolMatches, _ faults: SymbolFaults, names: NameForm) {
     self.identity = identity
     self.search = search
     self.faults = faults
@@ -156,7 +156,7 @@ package final class SymbolCache: Sendable {
   /// Returns the symbols of a module; searches them on the first call. Concurrent calls for the same module wait.
   package func symbols(for identity: ModuleIdentity) -> ModuleSymbols {
     if search.cannotFind(identity) {
-      return ModuleSymbols(identity, SymbolSearch.Matches(), search.faults, names: names)
+      return ModuleSymbols(identity, SymbolMatches(), search.faults, names: names)
     }
     let slot = slots.withLock { slots in
       if let slot = slots.byIdentity[identity] { return slot }

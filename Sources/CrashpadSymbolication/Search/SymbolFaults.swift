@@ -6,15 +6,15 @@ internal import SystemPackage
 /// Files and folders in which symbols were searched and that can't be read, each once. Thread-safe.
 package final class SymbolFaults: Sendable {
   private struct Known {
-    var refusals: [SymbolSearch.Refusal] = []
+    var refusals: [SymbolRefusal] = []
     var paths: Set<FilePath> = []
   }
   private let faults = Mutex(Known())
 
-  func add(_ path: FilePath, _ reason: SymbolSearch.Refusal.Reason) {
+  func add(_ path: FilePath, _ reason: SymbolRefusal.Reason) {
     faults.withLock { faults in
       if faults.paths.insert(path).inserted {
-        faults.refusals.append(SymbolSearch.Refusal(path: path, reason: reason))
+        faults.refusals.append(SymbolRefusal(path: path, reason: reason))
       }
     }
   }
@@ -25,7 +25,7 @@ package final class SymbolFaults: Sendable {
   }
 }
 
-extension SymbolSearch.Refusal.Reason {
+extension SymbolRefusal.Reason {
   /// The reason of an error of opening or reading a file.
   init(_ error: any Error) {
     switch error {
@@ -44,5 +44,12 @@ extension SymbolSearch.Refusal.Reason {
     case .unreadable, .notWhole, .notAFile, .compressed: true
     case .otherBuild, .noIdentity, .otherChecksum, .unknownFormat, .noSymbolFiles: false
     }
+  }
+}
+
+extension SymbolRefusal {
+  /// Whether the error says that there is no such file.
+  static func isMissing(_ error: any Error) -> Bool {
+    [Errno.noSuchFileOrDirectory, .notDirectory, .fileNameTooLong].contains(error as? Errno)
   }
 }

@@ -38,7 +38,7 @@ package struct SymbolFileFinding: Sendable, Hashable {
   }
 }
 
-extension SymbolSearch.Refusal {
+extension SymbolRefusal {
   /// - Parameter module: the module that was searched; nil for a file or folder that was given for all.
   func finding(of module: ModuleIdentity?) -> Finding {
     let (rule, expected, found) = parts(of: module)

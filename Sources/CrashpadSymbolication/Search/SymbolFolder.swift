@@ -67,7 +67,7 @@ final class SymbolFolder: Sendable {
         }
       }
     } catch {
-      faults.add(path, SymbolSearch.Refusal.Reason(error))
+      faults.add(path, SymbolRefusal.Reason(error))
     }
     for (key, path) in folders { index.folders[key, default: []].append(path) }
   }
@@ -84,7 +84,7 @@ final class SymbolFolder: Sendable {
   /// Nil if the file has no symbols, or can't be read.
   private func ids(in file: FilePath) -> [DebugID]? {
     do { return try SymbolFileIdentity(file).debugIDs } catch {
-      let reason = SymbolSearch.Refusal.Reason(error)
+      let reason = SymbolRefusal.Reason(error)
       if reason.isUnreadable { faults.add(file, reason) }
       return nil
     }

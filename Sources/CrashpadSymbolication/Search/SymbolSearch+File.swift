@@ -16,7 +16,7 @@ package struct FileSymbols: Sendable {
   /// dSYM bundle beside it, at the path in `.gnu_debuglink`, and by the build id below `/usr/lib/debug`.
   ///
   /// - Parameter architecture: the slice of a universal file; nil for that of arm64, or the first.
-  /// - Throws: `Errno`, `InputFile.NotReadable`, `SymbolInputs.NotWhole` or `SymbolFiles.UnknownFormat`
+  /// - Throws: `Errno`, `InputFile.NotReadable`, `SymbolInputs.NotWhole` or `SymbolFileIdentity.UnknownFormat`
   package init(_ path: FilePath, paths: [FilePath] = [], architecture: String? = nil) throws {
     let places = DebugPlaces(named: paths)
     let own = try SymbolFiles.open(path, architecture: architecture, places: places)

@@ -4,60 +4,6 @@ package import SystemPackage
 
 /// Finds the files with the symbols of modules.
 package struct SymbolSearch: Sendable {
-  /// A file that is used.
-  package struct Found: Sendable {
-    package enum Role: String, Sendable {
-      /// The loaded file itself.
-      case binary
-      /// Debug information split from the loaded file
-      case debug
-      case breakpad
-    }
-
-    package let path: FilePath
-    package let role: Role
-    /// Whether its id is that of the module in the dump. If not, one of the two has no id.
-    package let isVerified: Bool
-  }
-
-  /// An existing file that is not used.
-  package struct Refusal: Sendable {
-    package enum Reason: Sendable, Hashable {
-      /// It is from another build, with this id.
-      case otherBuild(String)
-      /// It has no id, and the module has one.
-      case noIdentity
-      /// Its CRC differs from that in `.gnu_debuglink`.
-      case otherChecksum
-      case unknownFormat
-      case unreadable(Errno)
-      /// It became shorter while it was read, or its disk can't be read.
-      case notWhole
-      /// It is a FIFO, a device or a socket.
-      case notAFile
-      /// It is compressed and can't be decompressed.
-      case compressed(String)
-      /// A folder without a file in a known format.
-      case noSymbolFiles
-    }
-
-    package let path: FilePath
-    package let reason: Reason
-  }
-
-  package struct Matches: Sendable {
-    package var files: [Found] = []
-    /// The symbols of the files, in the order of lookup; a loaded file and its debug information are one element.
-    package var symbols: [any SymbolFile] = []
-    package var refused: [Refusal] = []
-    /// The number of places without a file.
-    package var missing = 0
-    /// The files that were opened.
-    package var inputs = SymbolInputs()
-
-    package init() {}
-  }
-
   /// Folders and files given by the user, in order.
   private let named: [Named]
   /// Whether to search the places of this machine's own files.
@@ -89,7 +35,7 @@ package struct SymbolSearch: Sendable {
           _ = try SymbolFileIdentity.format(of: path)
         }
       } catch {
-        if !Self.isMissing(error) { faults.add(path, SymbolSearch.Refusal.Reason(error)) }
+        if !SymbolRefusal.isMissing(error) { faults.add(path, SymbolRefusal.Reason(error)) }
       }
     }
     self.named = named
@@ -105,8 +51,8 @@ package struct SymbolSearch: Sendable {
   package var serverFailure: Errno? { server?.failure }
 
   /// Searches for the symbols of one module.
-  package func find(_ identity: ModuleIdentity) -> Matches {
-    if cannotFind(identity) { return Matches() }
+  package func find(_ identity: ModuleIdentity) -> SymbolMatches {
+    if cannotFind(identity) { return SymbolMatches() }
     var pass = SymbolSearchPass(identity, places, faults)
     let candidates = SymbolCandidates(identity)
     for place in named where !pass.isComplete {
@@ -127,11 +73,6 @@ package struct SymbolSearch: Sendable {
       for path in server.files(for: identity.buildID) where !pass.isComplete { pass.look(at: path) }
     }
     return pass.result()
-  }
-
-  /// Whether the error says that there is no such file.
-  static func isMissing(_ error: any Error) -> Bool {
-    [Errno.noSuchFileOrDirectory, .notDirectory, .fileNameTooLong].contains(error as? Errno)
   }
 
   /// Whether there is no place to search.

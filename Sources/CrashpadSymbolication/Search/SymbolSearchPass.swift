@@ -10,8 +10,8 @@ struct SymbolSearchPass {
   private var debug: Accepted<ElfFile>?
   private var loadedMachO: Accepted<MachOFile>?
   private var companion: Accepted<MachOFile>?
-  private var others: [(found: SymbolSearch.Found, symbols: any SymbolFile)] = []
-  private var refused: [SymbolSearch.Refusal] = []
+  private var others: [(found: SymbolMatches.Found, symbols: any SymbolFile)] = []
+  private var refused: [SymbolRefusal] = []
   private var missing = 0
   private var seen: Set<FilePath> = []
 
@@ -48,7 +48,7 @@ struct SymbolSearchPass {
     let kind: FileKind
     do { kind = try FileKind(at: path, followingLink: true) } catch {
       missing += 1
-      if isForAll || isNamed, let errno = error as? Errno, !SymbolSearch.isMissing(errno) {
+      if isForAll || isNamed, let errno = error as? Errno, !SymbolRefusal.isMissing(errno) {
         faults.add(Self.obstacle(to: path, errno), .unreadable(errno))
       }
       return
@@ -62,11 +62,11 @@ struct SymbolSearchPass {
       case .symbolicLink, .other: throw InputFile.NotReadable(reason: .notAFile)
       }
     } catch {
-      let reason = SymbolSearch.Refusal.Reason(error)
+      let reason = SymbolRefusal.Reason(error)
       // A file of this machine that only others may read is no fault of the search.
       let isOfOthers = [.unreadable(.permissionDenied), .unreadable(.notPermitted), .notAFile].contains(reason)
       if reason.isUnreadable, isForAll || isNamed || !isOfOthers { faults.add(path, reason) }
-      if !isForAll { refused.append(SymbolSearch.Refusal(path: path, reason: reason)) }
+      if !isForAll { refused.append(SymbolRefusal(path: path, reason: reason)) }
     }
   }
 
@@ -94,7 +94,7 @@ struct SymbolSearchPass {
     case .breakpad:
       guard others.isEmpty else { return }
       let symbols = try SymbolFiles.open(path, places: places)
-      others.append((SymbolSearch.Found(path: path, role: .breakpad, isVerified: isVerified), symbols))
+      others.append((SymbolMatches.Found(path: path, role: .breakpad, isVerified: isVerified), symbols))
     case .machO: takeMachO(path, try places.inputs.open(path), isVerified)
     }
   }
@@ -111,7 +111,7 @@ struct SymbolSearchPass {
       matches = own.debugIDs.contains { $0.uuid == id.uuid }
     } else if let link {
       guard try link.matches(path) else {
-        refused.append(SymbolSearch.Refusal(path: path, reason: .otherChecksum))
+        refused.append(SymbolRefusal(path: path, reason: .otherChecksum))
         return nil
       }
       return identity.debugID == nil
@@ -119,13 +119,13 @@ struct SymbolSearchPass {
       // Neither has an id; only the path suggests that they belong together.
       return false
     } else {
-      if !isForAll { refused.append(SymbolSearch.Refusal(path: path, reason: .noIdentity)) }
+      if !isForAll { refused.append(SymbolRefusal(path: path, reason: .noIdentity)) }
       return nil
     }
     if matches { return true }
     if !isForAll || path.lastComponent?.string == identity.debugName {
       let id = own.buildID.isEmpty ? own.debugIDs.map(\.text).joined(separator: ", ") : hexadecimalDigits(own.buildID)
-      refused.append(SymbolSearch.Refusal(path: path, reason: .otherBuild(id)))
+      refused.append(SymbolRefusal(path: path, reason: .otherBuild(id)))
     }
     return nil
   }
@@ -153,8 +153,8 @@ struct SymbolSearchPass {
     for place in link.paths(from: path) where debug == nil { look(at: place, link: link) }
   }
 
-  consuming func result() -> SymbolSearch.Matches {
-    var result = SymbolSearch.Matches()
+  consuming func result() -> SymbolMatches {
+    var result = SymbolMatches()
     // If the right file was found, others with the same name do not matter.
     let hasNames =
       !others.isEmpty || debug != nil || companion != nil || binary?.file.hasDebugInfo == true
@@ -165,9 +165,9 @@ struct SymbolSearchPass {
     // Files given by the user come first.
     result.files = others.map(\.found)
     result.symbols = others.map(\.symbols)
-    func add<File>(_ file: Accepted<File>?, _ role: SymbolSearch.Found.Role) {
+    func add<File>(_ file: Accepted<File>?, _ role: SymbolMatches.Found.Role) {
       guard let file else { return }
-      result.files.append(SymbolSearch.Found(path: file.path, role: role, isVerified: file.isVerified))
+      result.files.append(SymbolMatches.Found(path: file.path, role: role, isVerified: file.isVerified))
     }
     add(debug, .debug)
     add(binary, .binary)

@@ -2,7 +2,7 @@
 /// The address of a proxy from the command line or the environment.
 package enum ProxyAddress {
   /// The environment variables for addresses with this scheme, in libcurl's order.
-  package static func variables(for scheme: WebAddress.Scheme) -> [String] {
+  package static func variables(for scheme: WebScheme) -> [String] {
     // CGI programs receive the request header Proxy as $HTTP_PROXY, so no client reads that variable.
     (scheme == .http ? ["http_proxy"] : ["https_proxy", "HTTPS_PROXY"]) + ["all_proxy", "ALL_PROXY"]
   }

@@ -1,9 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Glibc
 
+/// The schemes of web addresses.
+package enum WebScheme: String, Sendable {
+  case http
+  case https
+
+  var port: UInt16 { self == .http ? 80 : 443 }
+}
+
 /// The parts of a URL, as slices of its bytes.
 struct WebAddressParts {
-  let scheme: WebAddress.Scheme
+  let scheme: WebScheme
   var userInfo: ArraySlice<UInt8>?
   var host: ArraySlice<UInt8>
   var port: UInt16?
@@ -34,8 +42,8 @@ struct WebAddressParts {
     try checkHost()
   }
 
-  private static func scheme(of bytes: [UInt8]) -> (WebAddress.Scheme, end: Int)? {
-    for scheme in [WebAddress.Scheme.https, .http] {
+  private static func scheme(of bytes: [UInt8]) -> (WebScheme, end: Int)? {
+    for scheme in [WebScheme.https, .http] {
       let prefix = Array("\(scheme.rawValue)://".utf8)
       if bytes.prefix(prefix.count).map(\.lowercased) == prefix { return (scheme, prefix.count) }
     }
@@ -45,7 +53,7 @@ struct WebAddressParts {
   /// Throws if there is a character that no URL may contain.
   static func checkCharacters(_ bytes: [UInt8]) throws(WebAddressFailure) {
     if bytes.isEmpty { throw .empty }
-    if bytes.count > WebAddress.maximumLength { throw .tooLong }
+    if bytes.count > WebAddressFailure.maximumLength { throw .tooLong }
     for (offset, byte) in bytes.enumerated() {
       switch byte {
       case 0x20: throw .space(at: offset)

@@ -2,12 +2,12 @@
 public import ArgumentParser
 import CrashpadBytes
 public import CrashpadCore
-import DumpInterpretation
 import CrashpadFiles
 import CrashpadJSON
 public import CrashpadMinidump
 import CrashpadSnapshot
 import CrashpadText
+import DumpInterpretation
 import SystemPackage
 
 extension Conversion.Target: ExpressibleByArgument {}
@@ -15,6 +15,7 @@ extension MemorySelection: ExpressibleByArgument {}
 
 struct ConvertCommand: Command {
   static let name = "convert"
+  static var documents: [DocumentDescription] { [ConvertDocument.document.description] }
   static let configuration = CommandConfiguration(
     commandName: name,
     abstract: "Convert intermediate dumps and core files to minidumps.",
@@ -169,4 +170,75 @@ extension BatchResult<Conversion.Summary> {
   }
 
   var hasOutput: Bool { value.map { $0.outcome != .rejected } ?? false }
+}
+
+/// Prints the results of `convert`: text on standard error, or a line of JSON for each input on standard output.
+struct ConvertPrinter: Sendable {
+  let target: Conversion.Target
+  let format: OutputFormat
+  /// Whether only errors are printed.
+  let isQuiet: Bool
+
+  var showsProgress: Bool { format == .text && !isQuiet }
+
+  /// - Parameter isSingle: whether there is only one input, of which more is printed.
+  func print(_ input: InputList.Input, _ result: BatchResult<Conversion.Summary>, output: FilePath?, isSingle: Bool) {
+    switch format {
+    case .json:
+      let document = ConvertDocument(
+        input: input.argument, output: result.hasOutput ? output : nil, result: result)
+      ConvertDocument.document.print(document, .compact)
+    case .text:
+      if let failure = result.failure { Terminal.error("\(input.name): error: \(failure.text)") }
+      if let value = result.value { printText(input, value, output: output, isSingle: isSingle) }
+    }
+  }
+
+  private func printText(_ input: InputList.Input, _ result: Conversion.Summary, output: FilePath?, isSingle: Bool) {
+    for finding in result.findings where !isQuiet || finding.severity == .error {
+      Terminal.error(Sentences.line(finding, input: input.name))
+    }
+    if result.outcome == .rejected {
+      Terminal.error("\(input.name): error: rejected; no \(target.rawValue) was written")
+    } else if let output, !isQuiet, isSingle {
+      let how = result.outcome == .incomplete ? "what could be read was converted to" : "converted to"
+      Terminal.error("\(input.name): \(how) \(TextFormat.printable(output)) (\(grouped(result.byteCount)) bytes)")
+    }
+  }
+
+  /// Prints the number of inputs for each outcome, if there may be several inputs.
+  func summarize(_ counts: [Conversion.Outcome: Int], _ failures: Int, _ list: InputList) {
+    guard showsProgress, !list.isSingle else { return }
+    var parts = ["\(grouped(counts[.converted, default: 0])) converted"]
+    if let incomplete = counts[.incomplete] { parts.append("\(grouped(incomplete)) incomplete") }
+    if let rejected = counts[.rejected] { parts.append("\(grouped(rejected)) rejected") }
+    list.printSummary(parts, done: counts.values.reduce(0, +), failures: failures)
+  }
+
+}
+
+/// The result of `convert` for one input as JSON.
+struct ConvertDocument {
+  let input: String
+  let output: FilePath?
+  let result: BatchResult<Conversion.Summary>
+
+  static let document = Document<ConvertDocument>(
+    "crashpadctl-convert/1",
+    "Output of `crashpadctl convert --format json`: a document on one line for each input.",
+    .argument("input", "The name of the input.") { $0.input },
+    .path("output", "The path of the output.") { $0.output },
+    .word(
+      "outcome", of: ["converted", "incomplete", "rejected", "failed"],
+      """
+      The outcome.
+      `converted`: the whole input was converted.
+      `incomplete`: the input is truncated, and the part before that was converted.
+      `rejected`: nothing was written because the input contains no usable dump.
+      `failed`: the input could not be read or the output not written; the members after `status` are omitted.
+      """, .always
+    ) { $0.result.failure != nil ? "failed" : $0.result.value?.outcome.rawValue },
+    .members(ifAny: InputRecord.failure) { $0.result.failure },
+    .number("bytes", "The size of the output.", .omittable) { $0.result.value?.byteCount },
+    .members(ifAny: FindingRecord.list) { $0.result.value?.findings })
 }

@@ -52,7 +52,7 @@ struct ModuleRecord {
         + "were searched for.", .omittable
     ) { $0.module.symbols?.fileFindings })
 
-  private static let file = Record<SymbolSearch.Found>(
+  private static let file = Record<SymbolMatches.Found>(
     .path("path", "Its path.", .always) { $0.path },
     .text("kind", "`binary`, `debug`, `breakpad` or `mach-o`.", .always) { $0.role.rawValue },
     .flag("verified", "Whether it has the module's id.") { $0.isVerified })

@@ -8,6 +8,7 @@ import SystemPackage
 
 struct DatabaseCheckCommand: Command {
   static let name = "check"
+  static var documents: [DocumentDescription] { [DatabaseCheckDocument.document.description] }
   static let configuration = CommandConfiguration(
     commandName: name,
     abstract: "Check a database against its rules, and repair it.",

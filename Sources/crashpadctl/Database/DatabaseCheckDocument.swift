@@ -93,10 +93,10 @@ struct DatabaseCheckDocument {
     .pathText("target", "The new path, or the path of the file with the same bytes.", .omittable) { $0.fact?.target },
     .time("creation_time", "The creation time in new metadata.", .omittable) { $0.fact?.creationTime },
     .text("permissions", "The permissions as octal digits; only for `set-permissions`.", .omittable) {
-      $0.fact?.permissions.map { DatabaseCheckPrinter.octal($0) }
+      $0.fact?.permissions.map { RepairText.octal($0) }
     },
     .text("error", "The reason why it was not repaired.", .omittable) {
-      $0.obstacle.map { DatabaseCheckPrinter.text($0) }
+      $0.obstacle.map { RepairText.text($0) }
     })
 
   private static let actions = DatabaseRepair.Fact.Action.allCases.map { "`\($0.rawValue)`" }

@@ -6,6 +6,7 @@ import CrashpadText
 
 struct DatabaseDeleteCommand: Command {
   static let name = "delete"
+  static var documents: [DocumentDescription] { [ReportChangeDocument.delete.description] }
   static let configuration = CommandConfiguration(
     commandName: name,
     abstract: "Delete reports with their metadata and attachments.",

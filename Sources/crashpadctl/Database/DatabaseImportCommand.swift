@@ -4,21 +4,9 @@ import CrashpadDatabase
 import CrashpadSnapshot
 import CrashpadText
 
-/// An attachment, as `NAME=PATH`.
-struct AttachmentArgument: ExpressibleByArgument {
-  let name: String
-  let path: String
-
-  init?(argument: String) {
-    guard let separator = argument.firstIndex(of: "=") else { return nil }
-    name = String(argument[..<separator])
-    path = String(argument[argument.index(after: separator)...])
-    guard !path.isEmpty else { return nil }
-  }
-}
-
 struct DatabaseImportCommand: Command {
   static let name = "import"
+  static var documents: [DocumentDescription] { [NewReportPrinter.document.description] }
   static let formerName: String? = "new"
   static let configuration = CommandConfiguration(
     commandName: name,

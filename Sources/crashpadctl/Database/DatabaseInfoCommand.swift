@@ -7,6 +7,7 @@ import CrashpadText
 
 struct DatabaseInfoCommand: Command {
   static let name = "info"
+  static var documents: [DocumentDescription] { [DatabaseInfoDocument.document.description] }
   static let configuration = CommandConfiguration(
     commandName: name,
     abstract: "Show what is in a database.",

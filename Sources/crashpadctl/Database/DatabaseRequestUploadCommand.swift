@@ -5,6 +5,7 @@ import CrashpadSnapshot
 
 struct DatabaseRequestUploadCommand: Command {
   static let name = "request-upload"
+  static var documents: [DocumentDescription] { [ReportChangeDocument.requestUpload.description] }
   static let configuration = CommandConfiguration(
     commandName: name,
     abstract: "Ask for the upload of reports, whatever the settings say.",

@@ -6,6 +6,7 @@ import SystemPackage
 
 struct DatabaseShowCommand: Command {
   static let name = "show"
+  static var documents: [DocumentDescription] { [ReportsDocument.show.description] }
   static let configuration = CommandConfiguration(
     commandName: name,
     abstract: "Show everything about reports.",

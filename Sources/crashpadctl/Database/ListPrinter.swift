@@ -1,21 +1,51 @@
 // SPDX-License-Identifier: Apache-2.0
+import ArgumentParser
 import CrashpadDatabase
 import CrashpadSnapshot
 import CrashpadText
 import SystemPackage
 
+enum ListFormat: String, ExpressibleByArgument, CaseIterable {
+  case text
+  case tsv
+  case json
+}
+
+/// The form in which `database list` prints reports.
+struct ListForm: OptionTable {
+  var columns: ColumnList?
+  var long = false
+  var noHeader = false
+  var format: ListFormat = .text
+
+  mutating func rows(_ row: inout OptionRows) {
+    row.option(&columns, "--columns <names>", "Comma-separated columns: \(ColumnList.names).", ColumnList.completion)
+    row.flag(&long, "-l, --long, --all", "Print all details of each report, as show does.")
+    row.flag(&noHeader, "--no-header", "Print no column titles.")
+    row.format(&format, "Print a table, tab-separated values, or a JSON document.")
+  }
+
+  func validate() throws {
+    if long, columns != nil { throw ValidationError("--long and --columns exclude each other.") }
+    if format == .json, columns != nil { throw ValidationError("--columns is for text and tsv; JSON has everything.") }
+    if format == .tsv, long { throw ValidationError("--long is for text; tsv has every column without --columns.") }
+  }
+}
+
 /// Prints the reports of `database list`.
 struct ListPrinter {
-  let command: DatabaseListCommand
   let database: CrashDatabase
+  let form: ListForm
+  /// The time of the run in seconds since 1970.
+  let now: Int64
 
   /// - Returns: the exit status.
   func print(_ found: ReportSelection) -> ExitStatus {
     for failure in found.failures { Terminal.error(Sentences.databaseFailure(failure, database.path)) }
-    switch command.format {
+    switch form.format {
     case .json: writeJSON(found)
     case .tsv: writeLines(found)
-    case .text where command.long: writeBlocks(found)
+    case .text where form.long: writeBlocks(found)
     case .text: writeTable(found)
     }
     return found.failures.isEmpty ? .success : .findings
@@ -31,22 +61,22 @@ struct ListPrinter {
 
   private func writeTable(_ found: ReportSelection) {
     if reportsEmpty(found) { return }
-    let columns = command.columns?.columns ?? ReportColumn.usual
-    var table = ReportTable(columns, hasHeader: !command.noHeader, rows: found.order.count)
-    let cells = ReportCells(database: database, now: command.clock.seconds)
+    let columns = form.columns?.columns ?? ReportColumn.usual
+    var table = ReportTable(columns, hasHeader: !form.noHeader, rows: found.order.count)
+    let cells = ReportCells(database: database, now: now)
     let needsLock = columns.contains(.lock)
     for report in found.chosen {
       table.add(report, needsLock ? found.lock(of: report, in: database) : nil, cells)
     }
-    Terminal.output(table.text(limit: TextStyle.output.width, keepsColumns: command.columns != nil))
+    Terminal.output(table.text(limit: TextStyle.output.width, keepsColumns: form.columns != nil))
   }
 
   private func writeLines(_ found: ReportSelection) {
-    let columns = command.columns?.columns ?? ReportColumn.raw
-    let cells = ReportCells(database: database, now: command.clock.seconds)
+    let columns = form.columns?.columns ?? ReportColumn.raw
+    let cells = ReportCells(database: database, now: now)
     let needsLock = columns.contains(.lock)
     var text: [UInt8] = []
-    if !command.noHeader { text += (columns.map(\.rawValue).joined(separator: "\t") + "\n").utf8 }
+    if !form.noHeader { text += (columns.map(\.rawValue).joined(separator: "\t") + "\n").utf8 }
     for report in found.chosen {
       let lock = needsLock ? found.lock(of: report, in: database) : nil
       for (index, column) in columns.enumerated() {
@@ -60,7 +90,6 @@ struct ListPrinter {
 
   private func writeBlocks(_ found: ReportSelection) {
     if reportsEmpty(found) { return }
-    let now = command.clock.seconds
     var text = ""
     for report in found.chosen {
       if !text.isEmpty { text += "\n" }

@@ -1,7 +1,79 @@
 // SPDX-License-Identifier: Apache-2.0
+import ArgumentParser
 import CrashpadDatabase
 import CrashpadFiles
 import CrashpadSnapshot
+
+/// The part of the database to list.
+enum StateChoice: String, FlagChoice {
+  case pending
+  case completed
+
+  var name: String { "--" + rawValue }
+
+  static func help(for value: StateChoice) -> ArgumentHelp? {
+    switch value {
+    case .pending: "List pending reports only."
+    case .completed: "List completed reports only: uploaded ones, and those that will not be uploaded."
+    }
+  }
+
+  var state: ReportState {
+    switch self {
+    case .pending: .pending
+    case .completed: .completed
+    }
+  }
+}
+
+enum UploadChoice: String, FlagChoice {
+  case uploaded
+  case notUploaded = "not-uploaded"
+
+  var name: String { "--" + rawValue }
+
+  static func help(for value: UploadChoice) -> ArgumentHelp? {
+    switch value {
+    case .uploaded: "Only reports that were uploaded."
+    case .notUploaded: "Only reports that were not uploaded."
+    }
+  }
+}
+
+enum ReportOrder: String, ExpressibleByArgument, CaseIterable {
+  case created
+  case size
+  case id
+  case attempts
+  case state
+}
+
+/// The reports that `database list` chooses, and their order.
+struct ListChoice: OptionTable {
+  var states: [StateChoice] = []
+  var upload: UploadChoice?
+  var requested = false
+  var since: TimeOrAge?
+  var until: TimeOrAge?
+  var sort: ReportOrder = .created
+  var reverse = false
+  var limit: Int?
+
+  mutating func rows(_ row: inout OptionRows) {
+    row.flags(&states)
+    row.flags(&upload)
+    row.flag(&requested, "--requested", "Only reports whose upload was requested.")
+    row.option(&since, "--since <time>", "Only reports created at this time or later; an age such as 1d is a time ago.")
+    row.option(&until, "--until <time>", "Only reports created before this time.")
+    row.option(&sort, "--sort <key>", "Sort order: newest, largest, first id, most attempts, or pending first.")
+    row.flag(&reverse, "-r, --reverse", "Reverse the order.")
+    row.limit(&limit, "Print at most n reports.")
+  }
+
+  func validate() throws {
+    if let limit, limit < 0 { throw ValidationError("--limit takes 0 or more.") }
+  }
+}
 
 /// The reports that `database list` prints.
 struct ReportSelection {
@@ -22,8 +94,10 @@ struct ReportSelection {
 
 /// One run of `database list`: reads, chooses and sorts reports.
 struct ListRun {
-  let command: DatabaseListCommand
   let database: CrashDatabase
+  let choice: ListChoice
+  /// The time of the run in seconds since 1970.
+  let now: Int64
 
   /// The sort key of a report. Sorting moves only keys, because reports are large.
   private struct Key {
@@ -36,7 +110,7 @@ struct ListRun {
   /// Throws `FileFailure` if a directory can't be read.
   func run() throws(FileFailure) -> ReportSelection {
     var found = ReportSelection()
-    let states = command.states.isEmpty ? ReportState.allCases : ReportState.allCases.filter(isChosen)
+    let states = choice.states.isEmpty ? ReportState.allCases : ReportState.allCases.filter(isChosen)
     for state in states {
       let listing = try database.listing(of: state)
       if found.reports.isEmpty { found.reports = listing.reports } else { found.reports += listing.reports }
@@ -47,19 +121,19 @@ struct ListRun {
     return found
   }
 
-  private func isChosen(_ state: ReportState) -> Bool { command.states.contains { $0.state == state } }
+  private func isChosen(_ state: ReportState) -> Bool { choice.states.contains { $0.state == state } }
 
   // MARK: Choice and order
 
   private func matches(_ report: Report) -> Bool {
     let created = report.creationTime
-    if let since = command.since, created < since.seconds(now: command.clock.seconds) { return false }
-    if let until = command.until, created >= until.seconds(now: command.clock.seconds) { return false }
-    if command.upload == nil, !command.requested { return true }
+    if let since = choice.since, created < since.seconds(now: now) { return false }
+    if let until = choice.until, created >= until.seconds(now: now) { return false }
+    if choice.upload == nil, !choice.requested { return true }
     // Without metadata, both upload state and request are unknown.
     guard let metadata = report.metadata.value else { return false }
-    if let upload = command.upload, metadata.isUploaded != (upload == .uploaded) { return false }
-    return !command.requested || metadata.isUploadExplicitlyRequested
+    if let upload = choice.upload, metadata.isUploaded != (upload == .uploaded) { return false }
+    return !choice.requested || metadata.isUploadExplicitlyRequested
   }
 
   private func order(of reports: [Report]) -> ArraySlice<Int> {
@@ -72,13 +146,13 @@ struct ListRun {
     keys.sort { a, b in
       a.primary != b.primary ? a.primary < b.primary : a.high != b.high ? a.high < b.high : a.low < b.low
     }
-    let order = command.reverse ? keys.reversed().map(\.index) : keys.map(\.index)
-    return order.prefix(command.limit ?? order.count)
+    let order = choice.reverse ? keys.reversed().map(\.index) : keys.map(\.index)
+    return order.prefix(choice.limit ?? order.count)
   }
 
   /// The primary sort key; smaller keys come first.
   private func primary(_ report: Report) -> Int64 {
-    switch command.sort {
+    switch choice.sort {
     case .created: ~report.creationTime
     case .size: -Int64(report.size)
     case .id: 0

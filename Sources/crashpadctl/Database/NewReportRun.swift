@@ -1,10 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
+import ArgumentParser
 import CrashpadBytes
 import CrashpadCore
 import CrashpadDatabase
 import CrashpadFiles
 import CrashpadSnapshot
 import SystemPackage
+
+/// An attachment, as `NAME=PATH`.
+struct AttachmentArgument: ExpressibleByArgument {
+  let name: String
+  let path: String
+
+  init?(argument: String) {
+    guard let separator = argument.firstIndex(of: "=") else { return nil }
+    name = String(argument[..<separator])
+    path = String(argument[argument.index(after: separator)...])
+    guard !path.isEmpty else { return nil }
+  }
+}
 
 /// One run of `database import`.
 struct NewReportRun {

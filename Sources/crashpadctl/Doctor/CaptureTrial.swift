@@ -48,7 +48,7 @@ struct CaptureTrial {
 
   /// - Parameter changesUser: whether the program drops root rights before it crashes.
   init(_ library: FilePath, _ folder: TrialFolder, changesUser: Bool = false) {
-    let place = HandlerLibrary.absolute(folder.folder.path)
+    let place = folder.folder.path.absolute
     let name = changesUser ? "changed-user" : "trial"
     var environment = HandlerEnvironment(library: library, database: place.appending(name), run: .random())
     environment.programID = name

@@ -7,6 +7,7 @@ import SystemPackage
 
 struct DoctorCommand: Command {
   static let name = "doctor"
+  static var documents: [DocumentDescription] { [DoctorDocument.document.description] }
   static let configuration = CommandConfiguration(
     commandName: name,
     abstract: "Check what can be captured on this machine.",

@@ -151,7 +151,7 @@ struct ProgramHandlers {
   static func starting(
     _ program: [[UInt8]], _ library: FilePath, _ folder: TrialFolder, milliseconds: Int64
   ) -> Outcome {
-    let place = HandlerLibrary.absolute(folder.folder.path)
+    let place = folder.folder.path.absolute
     let environment = HandlerEnvironment(library: library, database: place.appending("program"), run: .random())
     let search = ProgramSearch()
     let candidates = search.candidates(program[0])

@@ -26,7 +26,7 @@ struct EventReader: Sendable {
 
   struct Events: Sendable {
     var entry: EventCursor.Entry
-    /// Nil if the process did not crash.
+    /// Nil of a process that did not crash.
     var identity: CrashEvent.Identity?
 
     init(_ seen: SeenDump, _ lines: [[UInt8]] = [], _ identity: CrashEvent.Identity? = nil) {
@@ -92,17 +92,6 @@ extension CrashEvent {
 
   /// Inlined calls count too; the forms print fewer.
   private static let frameLimit = 2048
-}
-
-extension EventForm {
-  init(_ argument: MappingArgument) throws {
-    if let mapping = argument.mapping {
-      self = .mapping(mapping)
-      return
-    }
-    let file = try InputFile(FilePath(argument: argument.text))
-    self = .file(try file.withBytes { try MappingFile($0) })
-  }
 }
 
 extension EventFrame {

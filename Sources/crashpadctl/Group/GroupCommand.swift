@@ -1,36 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
 import CrashpadCore
+import CrashpadFiles
 import CrashpadSignatures
+import CrashpadSnapshot
 import CrashpadSymbolication
-
-enum GroupFormat: String, ExpressibleByArgument, CaseIterable {
-  case text
-  case json
-  case csv
-}
+import CrashpadText
+import SystemPackage
 
 extension CrashGroups.Order: ExpressibleByArgument {}
 
 /// The value of `--join`.
 enum GroupJoin: String, ExpressibleByArgument, CaseIterable {
   case raw
-}
-
-/// A shard, as `I/N`.
-struct ShardArgument: ExpressibleByArgument, Sendable {
-  let number: Int
-  let total: Int
-
-  init?(argument: String) {
-    let parts = argument.split(separator: "/", omittingEmptySubsequences: false).map { Int($0) }
-    guard parts.count == 2, let number = parts[0], let total = parts[1], total <= 65536, number >= 1, number <= total
-    else {
-      return nil
-    }
-    self.number = number
-    self.total = total
-  }
 }
 
 /// The value of `--fail-on`, as `new:BASELINE.json`.
@@ -45,6 +27,7 @@ struct GroupFailure: ExpressibleByArgument, Sendable {
 
 struct GroupCommand: Command {
   static let name = "group"
+  static var documents: [DocumentDescription] { [GroupDocument.document.description, GroupPartDocument.description] }
   static let configuration = CommandConfiguration(
     commandName: name,
     abstract: "Group crashes by their signatures.",
@@ -148,5 +131,89 @@ struct GroupCommand: Command {
       try index.map { try GroupIndexRun(index: $0, reading: reading, printer: printer).run() }
       ?? GroupRun(reading: reading, shard: shard, printer: printer).run()
     Terminal.end(status)
+  }
+}
+
+/// One run of `group` over dumps. They share what is known of symbols and names; of each only its facts are kept.
+struct GroupRun {
+  let reading: GroupReading
+  /// The part of the inputs to read; nil for all.
+  let shard: ShardArgument?
+  let printer: GroupPrinter
+
+  func run() throws -> ExitStatus {
+    let list = reading.list
+    if let status = list.refusal() ?? reading.page.conflict(list) { return status }
+    let cache = SymbolCache(try reading.places.search(), names: .mangled)
+    let reader = reading.reader(cache, since: reading.since)
+    let chosen = list.inputs.indices.filter { index in
+      shard.map { index % $0.total == $0.number - 1 } ?? true
+    }
+    var part = CrashGroups.Part()
+    var explanations: [GroupDocument.Explanation] = []
+    let batch = BatchRun(
+      list, chosen.map { list.inputs[$0] }, jobs: reading.jobs, showsProgress: reading.showsProgress)
+    let status = batch.run(
+      work: { reader.read($0) },
+      report: { _, result in
+        part.add(result)
+        if let crash = result.value, printer.explains {
+          explanations.append(GroupDocument.Explanation(input: crash.facts.input, signature: crash.signature))
+        }
+        return true
+      })
+    SymbolOptions.reportFaults(cache.search)
+    list.reportSkipped()
+    let counted = CrashGroups.Shard(
+      run: CrashGroups.digest(list.inputs.map(\.argument)), number: shard?.number ?? 1, total: shard?.total ?? 1)
+    return printer.print(
+      CrashGroups(counted, part), status, explanations: explanations, examples: reading.examples(cache.search))
+  }
+}
+
+/// One run of `group --merge`.
+struct GroupMergeRun {
+  /// The number of missing parts that are listed.
+  private static let listedShards = 20
+
+  let inputs: [String]
+  let printer: GroupPrinter
+
+  func run() -> ExitStatus {
+    var groups = CrashGroups()
+    for argument in inputs {
+      do {
+        let file = try argument == "-" ? InputFile.standardInput() : InputFile(FilePath(argument: argument))
+        try groups.merge(file.withBytes { try CrashGroups($0) })
+      } catch {
+        return Terminal.failure(error, of: displayName(argument), creating: false)
+      }
+    }
+    let missing = groups.missing(most: Self.listedShards)
+    for shard in missing.first {
+      Terminal.error(
+        "crashpadctl: warning: part \(shard.number)/\(shard.total) is missing; its crashes are not counted")
+    }
+    if missing.count > missing.first.count {
+      Terminal.error("crashpadctl: warning: \(grouped(missing.count - missing.first.count)) more parts are missing")
+    }
+    let status: ExitStatus = missing.count > 0 ? .partial : groups.failed > 0 ? .findings : .success
+    return printer.print(groups, status)
+  }
+}
+
+/// A shard, as `I/N`.
+struct ShardArgument: ExpressibleByArgument, Sendable {
+  let number: Int
+  let total: Int
+
+  init?(argument: String) {
+    let parts = argument.split(separator: "/", omittingEmptySubsequences: false).map { Int($0) }
+    guard parts.count == 2, let number = parts[0], let total = parts[1], total <= 65536, number >= 1, number <= total
+    else {
+      return nil
+    }
+    self.number = number
+    self.total = total
   }
 }

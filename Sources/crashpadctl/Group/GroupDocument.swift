@@ -3,9 +3,15 @@ import CrashpadSignatures
 
 /// Groups as JSON.
 struct GroupDocument {
+  /// The decisions about the frames of one input.
+  struct Explanation: Sendable {
+    let input: String
+    let signature: Signature
+  }
+
   let table: GroupTable
   let order: CrashGroups.Order
-  let explanations: [GroupPrinter.Explanation]?
+  let explanations: [Explanation]?
 
   static let document = Document<GroupDocument>(
     GroupBaseline.schema, "Output of `crashpadctl group --format json`.",
@@ -67,7 +73,7 @@ struct GroupDocument {
     .text("id", "The id of the report.") { $0?.id },
     .text("input", "The name of the input.") { $0?.input })
 
-  private static let explanation = Record<GroupPrinter.Explanation>(
+  private static let explanation = Record<Explanation>(
     .text("input", "The name of the input.", .always) { $0.input },
     .object("signature", SignatureRecord.record, "The signature.") { $0.signature },
     .list("frames", step, "The decisions about frames.") { $0.signature.explanation })

@@ -64,7 +64,7 @@ struct GroupIndexRun {
     let progress = Progress(total: files.count, isShown: reading.showsProgress)
     for start in stride(from: 0, to: files.count, by: Self.batch) {
       let batch = files[start..<min(start + Self.batch, files.count)]
-      var entries: [GroupIndex.Entry] = []
+      var entries: [GroupIndexEntry] = []
       parallelMapInOrder(
         count: batch.count, jobs: reading.jobs, work: { reader.read(batch[start + $0].input) },
         report: { number, outcome in
@@ -74,7 +74,7 @@ struct GroupIndexRun {
           let file = batch[start + number]
           if let identity = file.identity {
             entries.append(
-              GroupIndex.Entry(
+              GroupIndexEntry(
                 path: file.input.argument, identity: identity, crash: outcome.value.map { ($0.signature, $0.facts) },
                 hasFailed: outcome.status != .success))
           }

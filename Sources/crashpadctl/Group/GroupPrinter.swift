@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import ArgumentParser
 import CrashpadBytes
 import CrashpadFiles
 import CrashpadJSON
@@ -8,13 +9,14 @@ import CrashpadSnapshot
 import CrashpadText
 import SystemPackage
 
+enum GroupFormat: String, ExpressibleByArgument, CaseIterable {
+  case text
+  case json
+  case csv
+}
+
 /// Prints the groups at the end of `group`, or writes them to a file.
 struct GroupPrinter {
-  struct Explanation: Sendable {
-    let input: String
-    let signature: Signature
-  }
-
   let format: GroupFormat
   let order: CrashGroups.Order
   /// Whether crashes without names go to the group that has their raw signature.
@@ -29,7 +31,8 @@ struct GroupPrinter {
 
   /// - Returns: `status`, or that of a group that is not in the baseline.
   func print(
-    _ groups: CrashGroups, _ status: ExitStatus, explanations: [Explanation] = [], examples: GroupExamples? = nil
+    _ groups: CrashGroups, _ status: ExitStatus, explanations: [GroupDocument.Explanation] = [],
+    examples: GroupExamples? = nil
   ) -> ExitStatus {
     if let partial {
       do { try writePartial(groups, to: partial) } catch {
@@ -91,7 +94,7 @@ struct GroupPrinter {
 
   // MARK: Explanations
 
-  private static func text(_ explanation: Explanation) -> String {
+  private static func text(_ explanation: GroupDocument.Explanation) -> String {
     let signature = explanation.signature
     var text =
       "\(explanation.input)\n  \(signature.id)  \(TextFormat.printable(signature.text))\n  raw  \(TextFormat.printable(signature.raw))\n"

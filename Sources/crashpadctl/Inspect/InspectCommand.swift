@@ -12,6 +12,7 @@ import SystemPackage
 
 struct InspectCommand: Command {
   static let name = "inspect"
+  static var documents: [DocumentDescription] { [InspectDocument.document.description] }
   static let configuration = CommandConfiguration(
     commandName: name,
     abstract: "Show what crashed, why and where.",
@@ -69,7 +70,7 @@ struct InspectCommand: Command {
     let printer = InspectPrinter(parts: parts, cache: cache, hasSymbols: !symbols.isEmpty)
     var said: Set<SymbolFileFinding> = []
     // On a terminal, the output itself shows the progress.
-    let status = BatchRun(list, showsProgress: !Terminal.isOutputTerminal).each { item, progress in
+    let status = BatchRun(list, showsProgress: !OutputSink.isTerminal).each { item, progress in
       inspect(item, printer, list, progress, &said)
     }
     SymbolOptions.reportFaults(cache.search, except: Set(said.map(\.file)))

@@ -18,9 +18,9 @@ struct RunDatabaseOption: OptionTable {
 
   /// The named directory, or the default one, as an absolute path.
   func path() throws -> FilePath {
-    if let database, !database.isEmpty { return HandlerLibrary.absolute(FilePath(argument: database)) }
+    if let database, !database.isEmpty { return FilePath(argument: database).absolute }
     for name in ["CRASHPAD_HANDLER_DATABASE", "CRASHPADCTL_DATABASE"] {
-      if let path = Environment.path(name) { return HandlerLibrary.absolute(path) }
+      if let path = Environment.path(name) { return path.absolute }
     }
     return try Self.standardPath()
   }

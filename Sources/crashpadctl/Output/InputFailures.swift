@@ -4,6 +4,7 @@ import CrashpadFiles
 import CrashpadJSON
 import CrashpadMinidump
 import CrashpadRedaction
+import CrashpadSignatures
 import CrashpadSnapshot
 import CrashpadSymbolication
 import CrashpadText
@@ -93,7 +94,7 @@ extension Redaction.NotADump: ExplainedError {
 
 // MARK: Symbol files
 
-extension SymbolFiles.UnknownFormat: ExplainedError {
+extension SymbolFileIdentity.UnknownFormat: ExplainedError {
   var explanation: FailureText { FailureText("is not a symbol file in a known format", .noData) }
 }
 
@@ -119,5 +120,15 @@ extension SymbolInputs.NotWhole: ExplainedError {
   var explanation: FailureText {
     let reason = InputFile.NotReadable(reason: .unreadable).explanation
     return FailureText("\(TextFormat.printable(path)) \(reason.text)", .ioError)
+  }
+}
+
+extension CrashGroups.NotAPart: ExplainedError {
+  var explanation: FailureText { FailureText(reason, .noData) }
+}
+
+extension CrashGroups.Conflict: ExplainedError {
+  var explanation: FailureText {
+    FailureText("part \(shard.number)/\(shard.total) is there twice with different content", .noData)
   }
 }

@@ -6,54 +6,9 @@ import Glibc
 import Synchronization
 import SystemPackage
 
-/// The exit statuses, from sysexits.h if it has a suitable one. Throwing one ends the command; the reason is printed
-/// before.
-enum ExitStatus: Int32, Error {
-  case success = 0
-  case findings = 1
-  /// Some of several inputs could not be read, or their outputs not be written.
-  case partial = 2
-  case usage = 64
-  case noData = 65
-  case noInput = 66
-  case cannotCreate = 73
-  case ioError = 74
-  case temporaryFailure = 75
-  case notPermitted = 77
-
-  /// The status of a run with several inputs.
-  init(of statuses: [ExitStatus]) {
-    self = .success
-    for status in statuses { add(status) }
-  }
-
-  /// Adds the status of one of several inputs. Faults of an input's content are findings. A script that accepts those
-  /// would not notice a mistyped path, which has a status of its own.
-  mutating func add(_ other: ExitStatus) {
-    switch other {
-    case .success: break
-    case .findings, .noData: if self == .success { self = .findings }
-    default: self = .partial
-    }
-  }
-
-  /// The exit status for a failed system call.
-  init(_ errno: Errno, creating: Bool) {
-    switch errno {
-    case .noSuchFileOrDirectory, .notDirectory, .tooManySymbolicLinkLevels: self = creating ? .cannotCreate : .noInput
-    case .permissionDenied, .notPermitted: self = .notPermitted
-    case .readOnlyFileSystem, .fileExists, .isDirectory, .fileNameTooLong, .noSuchAddressOrDevice:
-      self = creating ? .cannotCreate : .noInput
-    case .resourceBusy, .wouldBlock: self = .temporaryFailure
-    default: self = .ioError
-    }
-  }
-}
-
 /// Standard output and standard error.
 enum Terminal {
   static let isErrorTerminal = isatty(2) == 1
-  static var isOutputTerminal: Bool { isatty(1) == 1 && sink.withLock { $0.file == nil } }
 
   /// Prints one or more lines to standard error; they are lost if it is closed.
   ///
@@ -102,7 +57,7 @@ enum Terminal {
 
   static func writeOutput(_ bytes: RawSpan) throws {
     if bytes.byteCount == 0 { return }
-    try sink.withLock { sink in
+    try OutputSink.current.withLock { sink in
       if sink.hasText, sink.isNewPart { try sink.write([0x0a]) }
       (sink.hasText, sink.isNewPart) = (true, false)
       try sink.write(bytes)
@@ -111,34 +66,18 @@ enum Terminal {
 
   /// Begins the text about another input. A blank line separates it from the text before, once there is some of both:
   /// inputs that fail have none.
-  static func beginPart() { sink.withLock { $0.isNewPart = true } }
-
-  /// The place to which output goes.
-  private struct Sink {
-    /// Nil for standard output.
-    var file: OutputFile?
-    var name = "standard output"
-    var hasText = false
-    var isNewPart = false
-
-    func write(_ bytes: [UInt8]) throws { try unsafe write(bytes.span.bytes) }
-
-    func write(_ bytes: RawSpan) throws {
-      if let file { try file.write(bytes) } else { try writeAll(bytes, to: .standardOutput) }
-    }
-  }
-  private static let sink = Mutex(Sink())
+  static func beginPart() { OutputSink.current.withLock { $0.isNewPart = true } }
 
   /// Sends what follows to a file instead of standard output. The file appears with `commitOutput`.
   static func sendOutput(to path: FilePath) throws {
-    try sink.withLock { ($0.file, $0.name) = (try OutputFile(path), TextFormat.printable(path)) }
+    try OutputSink.current.withLock { ($0.file, $0.name) = (try OutputFile(path), TextFormat.printable(path)) }
   }
 
   /// Gives the file of `sendOutput` its name, if there is one. Without any text it stays away when the run failed.
   ///
   /// - Returns: `status`, or that of a failure.
   static func commitOutput(_ status: ExitStatus) -> ExitStatus {
-    sink.withLock { sink in
+    OutputSink.current.withLock { sink in
       guard let file = sink.file, sink.hasText || [.success, .findings].contains(status) else { return status }
       do { try file.commit(durable: false) } catch { return failure(error, of: sink.name, creating: true) }
       return status
@@ -152,7 +91,7 @@ enum Terminal {
   /// Ends the tool: silently if the reader of a pipe went away, because it has all the data that it wanted.
   static func fail(writing error: any Error) -> Never {
     if error as? Errno == .brokenPipe { exit(ExitStatus.success.rawValue) }
-    let name = sink.withLock { $0.name }
+    let name = OutputSink.current.withLock { $0.name }
     failure("\(name): \((error as? Errno)?.description ?? "\(error)")", .ioError)
     exit(ExitStatus.ioError.rawValue)
   }

@@ -29,7 +29,7 @@ struct TextStyle {
   }
 
   private init(descriptor: Int32) {
-    let isTerminal = descriptor == 1 ? Terminal.isOutputTerminal : isatty(descriptor) == 1
+    let isTerminal = descriptor == 1 ? OutputSink.isTerminal : isatty(descriptor) == 1
     let isColored =
       switch Self.choice.withLock({ $0 }) {
       case .always: true

@@ -7,6 +7,7 @@ import SystemPackage
 
 struct ProcessCommand: Command {
   static let name = "process"
+  static var documents: [DocumentDescription] { [ProcessDocument.document.description] }
   static let configuration = CommandConfiguration(
     commandName: name,
     abstract: "Convert pending dumps to pending reports.",

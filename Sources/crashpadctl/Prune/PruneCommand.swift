@@ -4,6 +4,7 @@ import CrashpadDatabase
 
 struct PruneCommand: Command {
   static let name = "prune"
+  static var documents: [DocumentDescription] { [PruneDocument.document.description] }
   static let configuration = CommandConfiguration(
     commandName: name,
     abstract: "Delete old and surplus reports of a database.",

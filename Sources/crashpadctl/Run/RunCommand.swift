@@ -11,6 +11,7 @@ import SystemPackage
 
 struct RunCommand: Command {
   static let name = "run"
+  static var documents: [DocumentDescription] { [RunDocument.document.description] }
   static let configuration = CommandConfiguration(
     commandName: name,
     abstract: "Run a program and capture its crashes.",

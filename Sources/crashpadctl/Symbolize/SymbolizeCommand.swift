@@ -1,20 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
+import CrashpadBytes
 import CrashpadCore
 import CrashpadFiles
-import CrashpadText
 import CrashpadSignatures
+import CrashpadSnapshot
 import CrashpadSymbolication
+import CrashpadText
+import CrashpadView
 import SystemPackage
-
-enum SymbolizeFormat: String, ExpressibleByArgument, CaseIterable {
-  case text
-  case json
-  case crash
-}
 
 struct SymbolizeCommand: Command {
   static let name = "symbolize"
+  static var documents: [DocumentDescription] { [SymbolizeDocument.document.description] }
   static let configuration = CommandConfiguration(
     commandName: name,
     abstract: "Print the stacks of dumps with function names, files and lines.",
@@ -35,13 +33,7 @@ struct SymbolizeCommand: Command {
 
   var dumps: [String] = []
   var symbolOptions = SymbolOptions()
-  var threads: ThreadChoice?
-  var addresses = false
-  var format: SymbolizeFormat = .text
-  var output: String?
-  var frames: FrameLimit = .standard
-  var modules = false
-  var missing = false
+  var form = SymbolizeForm()
   var names = NameOptions()
   var page = HTMLOption()
   var inputOptions = InputOptions()
@@ -52,17 +44,7 @@ struct SymbolizeCommand: Command {
   mutating func rows(_ row: inout OptionRows) {
     row.dumps(&dumps, isRequired: false)
     row.group(&symbolOptions)
-    // Without a value, all: the option was once a flag.
-    row.option(
-      &threads, "-t, --threads <which>",
-      "Stacks to print: crashed, all, or a thread's number; all for a dump without a crash. (default: crashed)",
-      ThreadChoice.completion, bare: "all")
-    row.flag(&addresses, "--addresses", "Add each frame's address and how it was found.")
-    row.format(&format, "Print text, a JSON document (one per line for several dumps), or an Apple crash report.")
-    row.output(&output, "Write to this file; - is standard output.")
-    row.option(&frames, "--frames <n>", "Number of frames to print of each stack, the first and the last; or all.")
-    row.flag(&modules, "--modules", "List the modules and their symbol files instead of the stacks.")
-    row.flag(&missing, "--missing", "List the symbol files to request from a symbol server instead of the stacks.")
+    row.group(&form)
     row.group(&names)
     row.group(&page)
     row.group(&inputOptions)
@@ -74,22 +56,19 @@ struct SymbolizeCommand: Command {
   func validate() throws {
     try inputOptions.check(dumps)
     try HTMLOption.check(page.html, dumps)
-    if modules, missing { throw ValidationError("--modules and --missing exclude each other.") }
-    if format == .crash, modules || missing {
+    if form.modules, form.missing { throw ValidationError("--modules and --missing exclude each other.") }
+    if form.format == .crash, form.part != .stacks {
       throw ValidationError("--format crash goes with neither --modules nor --missing.")
     }
   }
 
   func run() throws {
-    let cache = SymbolCache(try symbolOptions.search(), names: names.form(isText: format != .json))
+    let cache = SymbolCache(try symbolOptions.search(), names: names.form(isText: form.format != .json))
     let list = try inputOptions.list(dumps, InputFormat.withMeaning)
-    if let output, output != "-" { try sendOutput(to: output, list) }
-    let printer = SymbolizePrinter(
-      format: format, part: missing ? .missing : modules ? .modules : .stacks, threads: threads, frames: frames.count,
-      showsAddresses: addresses)
+    if let output = form.output, output != "-" { try sendOutput(to: output, list) }
     let run = SymbolizeRun(
       list: list, cache: cache, signatures: SignatureOptions(cache), symbols: symbolOptions.symbols,
-      architecture: reading.architecture, jobs: jobs.count, printer: printer)
+      architecture: reading.architecture, jobs: jobs.count, printer: SymbolizePrinter(form: form))
     let status = Terminal.commitOutput(run.run())
     var options = PageRun.Options()
     options.symbols = symbolOptions
@@ -110,5 +89,114 @@ struct SymbolizeCommand: Command {
     do { try Terminal.sendOutput(to: path) } catch {
       throw Terminal.failure(error, of: displayName(output), creating: true)
     }
+  }
+}
+
+/// One run of `symbolize`: all dumps in the order of the command line, with up to `jobs` at a
+/// time. They share a symbol cache.
+struct SymbolizeRun {
+  let list: InputList
+  let cache: SymbolCache
+  let signatures: SignatureOptions
+  /// The files and directories that were named.
+  let symbols: [String]
+  /// Nil to guess.
+  let architecture: CPUArchitecture?
+  /// The number of dumps to read at once; nil for one per CPU.
+  let jobs: Int?
+  let printer: SymbolizePrinter
+
+  private struct Outcome: Sendable {
+    var symbolFindings: [SymbolFileFinding] = []
+    /// The symbol files that belong to the dump's modules.
+    var usedFiles: [FilePath] = []
+    /// Whether a module that frames lie in has no symbols.
+    var lacksSymbols = false
+    /// The bytes for standard output.
+    var output: [UInt8] = []
+    /// The lines for standard output of which each is printed once per run.
+    var requests: [String] = []
+  }
+
+  func run() -> ExitStatus {
+    if let refusal = list.refusal() { return refusal }
+    var said: Set<SymbolFileFinding> = []
+    var requested: Set<String> = []
+    var used: Set<FilePath> = []
+    var lacksSymbols = false
+    let status = BatchRun(list, jobs: jobs, showsProgress: printer.form.format == .text).run(
+      work: { symbolize($0) },
+      report: { _, result in
+        guard let outcome = result.value else { return true }
+        // Dumps of one program have the same modules; a finding about a file is printed once.
+        for finding in outcome.symbolFindings where said.insert(finding).inserted {
+          Terminal.error(Sentences.line(finding))
+        }
+        used.formUnion(outcome.usedFiles)
+        if outcome.lacksSymbols { lacksSymbols = true }
+        if !outcome.output.isEmpty {
+          if printer.form.format != .json { Terminal.beginPart() }
+          Terminal.output(outcome.output)
+        }
+        for request in outcome.requests where requested.insert(request).inserted { Terminal.output(request + "\n") }
+        return true
+      })
+    SymbolOptions.reportFaults(cache.search, except: Set(said.map(\.file)))
+    let known = used.union(said.map(\.file)).union(cache.search.faults.findings.map(\.file))
+    reportUnused(except: known, lacksSymbols: lacksSymbols)
+    list.reportSkipped()
+    return status
+  }
+
+  /// Reports named paths that were not used, because they are probably the wrong ones. A directory with the symbols of other
+  /// programs too is one only if some are missing.
+  private func reportUnused(except used: Set<FilePath>, lacksSymbols: Bool) {
+    for path in symbols.map({ FilePath(argument: $0) }) where !used.contains(path) {
+      if (try? FileKind(at: path, followingLink: true)) == .directory {
+        guard lacksSymbols, !used.contains(where: { $0.starts(with: path) }) else { continue }
+      }
+      // These files are parts of another file's debug information, and have no symbols of their own.
+      if ["dwo", "dwp"].contains(path.extension) { continue }
+      Terminal.error(Sentences.line(SymbolFileFinding(file: path, finding: Finding(SymbolFileRules.unused))))
+    }
+  }
+
+  private func symbolize(_ input: InputList.Input) -> BatchResult<Outcome> {
+    var result = BatchResult(inspecting: input, architecture) { symbolize($0, input) }
+    if let failure = result.failure, printer.form.format == .json {
+      var outcome = result.value ?? Outcome()
+      outcome.output = printer.failure(input, failure, in: list)
+      result.value = outcome
+    }
+    return result
+  }
+
+  private func symbolize(_ dump: Dump, _ input: InputList.Input) -> BatchResult<Outcome> {
+    var outcome = Outcome()
+    let messages = printer.form.format == .json ? [] : dump.lines(input.name, from: .warning)
+    var view: CrashView?
+    if let snapshot = dump.snapshot {
+      let symbolized = CrashView(
+        dump, snapshot, cache, threads: printer.threads(of: snapshot), allModules: printer.form.part == .modules,
+        signatures: signatures)
+      view = symbolized
+      outcome.symbolFindings = symbolized.symbolizedModules.fileFindings
+      outcome.lacksSymbols = symbolized.modulesWithFrames.contains(where: \.lacksSymbols)
+      outcome.usedFiles = symbolized.symbolizedModules.flatMap { $0.symbols?.search.files.map(\.path) ?? [] }
+      if let text = printer.form.threads?.failure(snapshot.threads.count) {
+        var result = BatchResult(
+          outcome, status: .noData, messages: messages + ["\(input.name): error: \(text)"])
+        result.failure = FailureText(text, .noData)
+        return result
+      }
+    }
+    if printer.form.format == .json {
+      outcome.output = printer.document(dump, view, input, in: list)
+    } else if let view, printer.form.part == .missing {
+      outcome.requests = view.symbolRequests.map(\.line)
+    } else if let view {
+      outcome.output = Array(printer.text(view, input, in: list).utf8)
+    }
+    return BatchResult(outcome, status: dump.status, messages: messages)
   }
 }

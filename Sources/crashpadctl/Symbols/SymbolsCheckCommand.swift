@@ -12,6 +12,7 @@ import CrashpadSymbolication
 
 struct SymbolsCheckCommand: Command {
   static let name = "check"
+  static var documents: [DocumentDescription] { [SymbolsCheckCommand.document.description] }
   static let configuration = CommandConfiguration(
     commandName: name,
     abstract: "Check that the modules of dumps have symbols.",

@@ -8,6 +8,7 @@ import SystemPackage
 
 struct SymbolsIndexCommand: Command {
   static let name = "index"
+  static var documents: [DocumentDescription] { [SymbolsIndexDocument.document.description] }
   static let configuration = CommandConfiguration(
     commandName: name,
     abstract: "Find symbol files and organize them by id.",
@@ -42,20 +43,8 @@ struct SymbolsIndexCommand: Command {
     if output == nil, copy || dryRun { throw ValidationError("--copy and --dry-run go with -o.") }
   }
 
-  /// The changes made, or that would be made.
-  struct Outcome {
-    var files = 0
-    var withoutID = 0
-    var added = 0
-    var present = 0
-    var taken = 0
-    var failures: [ExitStatus] = []
-  }
-
-  struct Row {
-    let file: SymbolStore.File
-    let places: [(path: FilePath, outcome: SymbolStore.Outcome)]
-  }
+  private typealias Outcome = SymbolsIndexDocument.Outcome
+  private typealias Row = SymbolsIndexDocument.Row
 
   func run() throws {
     var outcome = Outcome()

@@ -5,14 +5,30 @@ import SystemPackage
 
 /// The result of `symbols index` as JSON, which is written while files are found.
 final class SymbolsIndexDocument {
+  /// The changes made, or that would be made.
+  struct Outcome {
+    var files = 0
+    var withoutID = 0
+    var added = 0
+    var present = 0
+    var taken = 0
+    var failures: [ExitStatus] = []
+  }
+
+  /// A file, and its places in the store.
+  struct Row {
+    let file: SymbolStore.File
+    let places: [(path: FilePath, outcome: SymbolStore.Outcome)]
+  }
+
   private let store: String?
   private let isDryRun: Bool
-  private let forEach: (_ write: (SymbolsIndexCommand.Row) -> Void) -> SymbolsIndexCommand.Outcome
-  private(set) var outcome: SymbolsIndexCommand.Outcome?
+  private let forEach: (_ write: (Row) -> Void) -> Outcome
+  private(set) var outcome: Outcome?
 
   init(
     store: String?, isDryRun: Bool,
-    _ forEach: @escaping (_ write: (SymbolsIndexCommand.Row) -> Void) -> SymbolsIndexCommand.Outcome
+    _ forEach: @escaping (_ write: (Row) -> Void) -> Outcome
   ) {
     self.store = store
     self.isDryRun = isDryRun
@@ -27,7 +43,7 @@ final class SymbolsIndexDocument {
       document.outcome = document.forEach { write((document.store != nil, $0)) }
     })
 
-  private static let file = Record<(hasStore: Bool, row: SymbolsIndexCommand.Row)>(
+  private static let file = Record<(hasStore: Bool, row: Row)>(
     .path("path", "The file.", .always) { $0.row.file.path },
     .word("format", of: ["elf", "mach-o", "breakpad"], "`elf`, `mach-o` or `breakpad`.", .always) {
       switch $0.row.file.format {

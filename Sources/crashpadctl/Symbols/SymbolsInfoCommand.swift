@@ -10,6 +10,7 @@ import SystemPackage
 
 struct SymbolsInfoCommand: Command {
   static let name = "info"
+  static var documents: [DocumentDescription] { [SymbolContentsDocument.document.description] }
   static let configuration = CommandConfiguration(
     commandName: name,
     abstract: "Show ids and contents of symbol files.",

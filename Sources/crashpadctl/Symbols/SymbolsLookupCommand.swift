@@ -9,6 +9,7 @@ import SystemPackage
 
 struct SymbolsLookupCommand: Command {
   static let name = "lookup"
+  static var documents: [DocumentDescription] { [LookupDocument.document.description] }
   static let configuration = CommandConfiguration(
     commandName: name,
     abstract: "Print function, file and line of addresses in one file.",

@@ -6,6 +6,7 @@ import CrashpadSnapshot
 
 struct UploadCommand: Command {
   static let name = "upload"
+  static var documents: [DocumentDescription] { [UploadDocument.document.description] }
   static let configuration = CommandConfiguration(
     commandName: name,
     abstract: "Send pending reports to a server.",

@@ -4,15 +4,11 @@ import CrashpadBytes
 import CrashpadCore
 import CrashpadFiles
 
-enum ValidationFormat: String, ExpressibleByArgument, CaseIterable {
-  case text
-  case json
-  case junit
-  case sarif
-}
-
 struct ValidateCommand: Command {
   static let name = "validate"
+  static var documents: [DocumentDescription] {
+    [ValidationDocument.document.description, ValidationDocument.rules.description]
+  }
   static let configuration = CommandConfiguration(
     commandName: name,
     abstract: "Check dumps against the rules of their format.",

@@ -1,9 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-import CrashpadJSON
-import CrashpadSnapshot
+import ArgumentParser
 import CrashpadBytes
 import CrashpadCore
+import CrashpadJSON
+import CrashpadSnapshot
 import CrashpadText
+
+enum ValidationFormat: String, ExpressibleByArgument, CaseIterable {
+  case text
+  case json
+  case junit
+  case sarif
+}
 
 /// Prints the results of `validate`. `ValidationPrinter+JUnit` and `+SARIF` have the forms that other programs read.
 struct ValidationPrinter {

@@ -3,24 +3,6 @@ import CrashpadJSON
 
 /// An answer: a document behind its length, and the dump that was made behind its length, if there is one.
 struct WorkerAnswer: Sendable {
-  enum Status: String, Sendable, CaseIterable {
-    /// There is a document.
-    case done
-    /// The dump can't be read. The document, if there is one, has the reason.
-    case failed
-    /// The request names an unknown operation or option.
-    case refused
-    case started
-    /// The dump took too long; the worker ends.
-    case timeout
-    /// The dump took too much memory; the worker ends.
-    case memory
-    /// Another dump ended the worker.
-    case interrupted
-    /// The dump ended the worker with a signal.
-    case crashed
-  }
-
   let bytes: [UInt8]
 
   /// - Parameters:
@@ -30,7 +12,8 @@ struct WorkerAnswer: Sendable {
   ///   - error: why there is no result.
   ///   - document: writes the document of the command with the operation's name.
   init(
-    _ id: WorkerRequest.ID, _ operation: WorkerRequest.Operation?, _ status: Status, exit: ExitStatus? = nil,
+    _ id: WorkerRequest.ID, _ operation: WorkerRequest.Operation?, _ status: WorkerDocument.Status,
+    exit: ExitStatus? = nil,
     made: [UInt8]? = nil, signal: Int? = nil, error: String? = nil, document: ((inout JSONWriter) -> Void)? = nil
   ) {
     let value = WorkerDocument(

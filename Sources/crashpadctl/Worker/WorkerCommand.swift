@@ -5,6 +5,9 @@ import CrashpadSymbolication
 
 struct WorkerCommand: Command {
   static let name = "worker"
+  static var documents: [DocumentDescription] {
+    [WorkerDocument.document.description, SignatureDocument.document.description, EventsDocument.document.description]
+  }
   static let configuration = CommandConfiguration(
     commandName: name,
     abstract: "Read dumps from standard input and answer each with a JSON document.",

@@ -6,9 +6,27 @@ import CrashpadSnapshot
 
 /// The head of an answer of `worker` as JSON.
 struct WorkerDocument {
+  enum Status: String, Sendable, CaseIterable {
+    /// There is a document.
+    case done
+    /// The dump can't be read. The document, if there is one, has the reason.
+    case failed
+    /// The request names an unknown operation or option.
+    case refused
+    case started
+    /// The dump took too long; the worker ends.
+    case timeout
+    /// The dump took too much memory; the worker ends.
+    case memory
+    /// Another dump ended the worker.
+    case interrupted
+    /// The dump ended the worker with a signal.
+    case crashed
+  }
+
   let id: WorkerRequest.ID
   let operation: WorkerRequest.Operation?
-  let status: WorkerAnswer.Status
+  let status: Status
   let exit: ExitStatus?
   /// The size of the dump that was made.
   let madeBytes: Int?
@@ -25,7 +43,7 @@ struct WorkerDocument {
       $0.operation?.rawValue
     },
     .word(
-      "status", of: WorkerAnswer.Status.allCases.map(\.rawValue), "The status, as in crashpadctl-worker(1).", .always
+      "status", of: Status.allCases.map(\.rawValue), "The status, as in crashpadctl-worker(1).", .always
     ) { $0.status.rawValue },
     .number("exit_status", "The exit status that the command with the operation's name would have.") {
       $0.exit?.rawValue

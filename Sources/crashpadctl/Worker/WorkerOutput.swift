@@ -83,7 +83,7 @@ final class WorkerOutput: @unchecked Sendable {
   ///
   /// - Parameter status: returns the status of a dump that broke a limit, nil for the others. It gets all running
   /// dumps, and one of them.
-  func end(where status: (Int, Dump) -> WorkerAnswer.Status?) {
+  func end(where status: (Int, Dump) -> WorkerDocument.Status?) {
     locked {
       guard dumps.values.contains(where: { status(dumps.count, $0) != nil }) else { return }
       for (index, dump) in dumps {

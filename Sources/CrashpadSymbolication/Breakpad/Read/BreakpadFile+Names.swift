@@ -40,7 +40,7 @@ extension BreakpadFile: SymbolFile {
     let callLine: UInt64
   }
 
-  private func inFunction(_ function: Entry, _ address: UInt64, _ bytes: RawSpan) -> SymbolizedAddress {
+  private func inFunction(_ function: BreakpadIndex.Entry, _ address: UInt64, _ bytes: RawSpan) -> SymbolizedAddress {
     var header = TextLineReader(at: function.offset, in: bytes)
     _ = header.skip("FUNC ", in: bytes)
     header.skipMultiple(in: bytes)

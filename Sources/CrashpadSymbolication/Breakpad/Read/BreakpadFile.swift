@@ -21,21 +21,12 @@ package final class BreakpadFile: Sendable {
   /// Findings; each affects only the names of one line.
   package let findings: FindingList
 
-  /// A range of addresses, relative to the module, and the line that describes it.
-  struct Entry: Sendable {
-    let address: UInt64
-    /// The address after the last one.
-    let end: UInt64
-    /// The offset of the line in the file.
-    let offset: Int
-  }
-
   /// Sorted by address.
-  let functions: [Entry]
+  let functions: [BreakpadIndex.Entry]
   /// Sorted by address; their ends are unknown.
-  let publics: [Entry]
+  let publics: [BreakpadIndex.Entry]
   /// STACK CFI INIT, sorted by address.
-  let frameRules: [Entry]
+  let frameRules: [BreakpadIndex.Entry]
   let windowsFrames: WindowsFrames
   /// Offsets of the names in FILE and INLINE_ORIGIN records, by number.
   let files: NameTable
@@ -67,43 +58,5 @@ package final class BreakpadFile: Sendable {
   /// The id and the name in the MODULE record; nil if there is none. For identifying a file without reading it.
   package static func module(of bytes: RawSpan) -> (debugID: String, name: String)? {
     BreakpadIndex.module(bytes).map { ($0.debugID, $0.name) }
-  }
-}
-
-/// Offsets of names by number. Real files have dense numbers from 0 on; others are stored separately.
-struct NameTable: Sendable {
-  private var dense: [Int] = []
-  private var sparse: [UInt64: Int] = [:]
-
-  mutating func set(_ number: UInt64, _ offset: Int) {
-    if number == UInt64(dense.count) {
-      dense.append(offset)
-    } else if number < UInt64(dense.count) {
-      dense[Int(number)] = offset
-    } else {
-      sparse[number] = offset
-    }
-  }
-
-  subscript(number: UInt64) -> Int? {
-    number < UInt64(dense.count) ? dense[Int(number)] : sparse[number]
-  }
-}
-
-extension [BreakpadFile.Entry] {
-  func sortedByAddress() -> [BreakpadFile.Entry] {
-    isSorted { $0.address < $1.address } ? self : sorted { ($0.address, $0.offset) < ($1.address, $1.offset) }
-  }
-
-  /// The last entry that begins at or before `address`.
-  func last(atOrBefore address: UInt64) -> BreakpadFile.Entry? {
-    let next = indices.partitioningIndex { self[$0].address > address }
-    return next > 0 ? self[next - 1] : nil
-  }
-
-  /// The entry that contains `address`.
-  func entry(containing address: UInt64) -> BreakpadFile.Entry? {
-    guard let entry = last(atOrBefore: address), address < entry.end else { return nil }
-    return entry
   }
 }

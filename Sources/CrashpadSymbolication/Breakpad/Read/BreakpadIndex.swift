@@ -11,10 +11,19 @@ package enum BreakpadRules {
 
 /// Indexes the records of a symbol file that begin ranges or define names, in one pass.
 struct BreakpadIndex {
-  var functions: [BreakpadFile.Entry] = []
-  var publics: [BreakpadFile.Entry] = []
-  var frameRules: [BreakpadFile.Entry] = []
-  var windowsFrames = BreakpadFile.WindowsFrames()
+  /// A range of addresses, relative to the module, and the line that describes it.
+  struct Entry: Sendable {
+    let address: UInt64
+    /// The address after the last one.
+    let end: UInt64
+    /// The offset of the line in the file.
+    let offset: Int
+  }
+
+  var functions: [Entry] = []
+  var publics: [Entry] = []
+  var frameRules: [Entry] = []
+  var windowsFrames = WindowsFrames()
   var files = NameTable()
   var inlineOrigins = NameTable()
   var findings = FindingList()
@@ -58,7 +67,7 @@ struct BreakpadIndex {
         return complain(offset)
       }
       let (last, overflow) = address.addingReportingOverflow(size)
-      functions.append(BreakpadFile.Entry(address: address, end: overflow ? .max : last, offset: offset))
+      functions.append(Entry(address: address, end: overflow ? .max : last, offset: offset))
     } else if line.skip("FILE ", in: bytes) {
       guard let number = line.decimal(in: bytes) else { return complain(offset) }
       files.set(number, line.offset)
@@ -70,7 +79,7 @@ struct BreakpadIndex {
     guard line.skip("PUBLIC ", in: bytes) else { return }
     line.skipMultiple(in: bytes)
     guard let address = line.hexadecimal(in: bytes) else { return complain(offset) }
-    publics.append(BreakpadFile.Entry(address: address, end: .max, offset: offset))
+    publics.append(Entry(address: address, end: .max, offset: offset))
   }
 
   private mutating func readStack(_ bytes: RawSpan, _ offset: Int) {
@@ -81,7 +90,7 @@ struct BreakpadIndex {
       return complain(offset)
     }
     let (last, overflow) = address.addingReportingOverflow(size)
-    frameRules.append(BreakpadFile.Entry(address: address, end: overflow ? .max : last, offset: offset))
+    frameRules.append(Entry(address: address, end: overflow ? .max : last, offset: offset))
   }
 
   private mutating func readWindowsFrame(_ line: inout TextLineReader, _ bytes: RawSpan, _ offset: Int) {
@@ -100,4 +109,61 @@ struct BreakpadIndex {
   }
 
   private mutating func complain(_ offset: Int) { findings.append(Finding(BreakpadRules.badRecord, at: offset)) }
+}
+
+extension [BreakpadIndex.Entry] {
+  func sortedByAddress() -> [BreakpadIndex.Entry] {
+    isSorted { $0.address < $1.address } ? self : sorted { ($0.address, $0.offset) < ($1.address, $1.offset) }
+  }
+
+  /// The last entry that begins at or before `address`.
+  func last(atOrBefore address: UInt64) -> BreakpadIndex.Entry? {
+    let next = indices.partitioningIndex { self[$0].address > address }
+    return next > 0 ? self[next - 1] : nil
+  }
+
+  /// The entry that contains `address`.
+  func entry(containing address: UInt64) -> BreakpadIndex.Entry? {
+    guard let entry = last(atOrBefore: address), address < entry.end else { return nil }
+    return entry
+  }
+}
+
+/// Offsets of names by number. Real files have dense numbers from 0 on; others are stored separately.
+struct NameTable: Sendable {
+  private var dense: [Int] = []
+  private var sparse: [UInt64: Int] = [:]
+
+  mutating func set(_ number: UInt64, _ offset: Int) {
+    if number == UInt64(dense.count) {
+      dense.append(offset)
+    } else if number < UInt64(dense.count) {
+      dense[Int(number)] = offset
+    } else {
+      sparse[number] = offset
+    }
+  }
+
+  subscript(number: UInt64) -> Int? {
+    number < UInt64(dense.count) ? dense[Int(number)] : sparse[number]
+  }
+}
+
+/// The STACK WIN records; their numbers are offsets in the file.
+struct WindowsFrames: Sendable {
+  /// Of type 4, frame data.
+  var programs = RangeIndex()
+  /// Of type 0, functions without frame pointer.
+  var sizes = RangeIndex()
+
+  var isEmpty: Bool { programs.isEmpty && sizes.isEmpty }
+
+  mutating func add(_ type: UInt64, _ range: Range<UInt64>, _ offset: Int) {
+    if type == 4 { programs.add(range, offset) } else if type == 0 { sizes.add(range, offset) }
+  }
+
+  mutating func finish() {
+    programs.finish()
+    sizes.finish()
+  }
 }

@@ -21,7 +21,8 @@ struct WindowsFrame {
     var line = TextLineReader(at: offset, in: bytes)
     guard line.skip("STACK WIN ", in: bytes) else { return nil }
     let numbers = (0..<10).map { _ in line.hexadecimal(in: bytes) }
-    guard let parameters = numbers[5], let saved = numbers[6], let locals = numbers[7], let hasProgram = numbers[9] else {
+    guard let parameters = numbers[5], let saved = numbers[6], let locals = numbers[7], let hasProgram = numbers[9]
+    else {
       return nil
     }
     (self.parameters, self.saved, self.locals) = (parameters, saved, locals)
@@ -85,7 +86,9 @@ struct WindowsFrame {
       }
     }
     var caller = callee.preserved()
-    for name in Self.registers { if let number = callee.architecture.number(String(name)) { caller[number] = values["$" + name] } }
+    for name in Self.registers {
+      if let number = callee.architecture.number(String(name)) { caller[number] = values["$" + name] }
+    }
     // A program that does not say where the caller is leaves the callee's registers.
     guard let address = caller.stackPointer, caller.instructionPointer != nil, address != callee.stackPointer else {
       return nil
@@ -125,24 +128,5 @@ extension BreakpadFile {
   package func parameterSize(at offset: UInt64) -> UInt64? {
     if windowsFrames.isEmpty { return nil }
     return file.withBytes { windowsFrame(at: offset, $0)?.parameters }
-  }
-
-  /// The STACK WIN records; their numbers are offsets in the file.
-  struct WindowsFrames: Sendable {
-    /// Of type 4, frame data.
-    var programs = RangeIndex()
-    /// Of type 0, functions without frame pointer.
-    var sizes = RangeIndex()
-
-    var isEmpty: Bool { programs.isEmpty && sizes.isEmpty }
-
-    mutating func add(_ type: UInt64, _ range: Range<UInt64>, _ offset: Int) {
-      if type == 4 { programs.add(range, offset) } else if type == 0 { sizes.add(range, offset) }
-    }
-
-    mutating func finish() {
-      programs.finish()
-      sizes.finish()
-    }
   }
 }

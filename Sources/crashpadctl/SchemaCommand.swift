@@ -21,10 +21,10 @@ struct SchemaCommand: Command {
 
   func run() throws {
     guard let schema else {
-      for document in Documents.all { Terminal.output(document.schema + "\n") }
+      for document in CommandTable.documents { Terminal.output(document.schema + "\n") }
       return
     }
-    guard let document = Documents.all.first(where: { $0.schema == schema }) else {
+    guard let document = CommandTable.documents.first(where: { $0.schema == schema }) else {
       throw Terminal.failure("crashpadctl: error: there is no document '\(TextFormat.printable(schema))'", .usage)
     }
     if manual { return Terminal.output(ManualMembers.lines(document).joined(separator: "\n") + "\n") }

@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import CrashpadBytes
+internal import CrashpadSnapshot
+
+/// A line of the form "Key:   value".
+struct TextKey {
+  let name: String
+  let value: TextBytes
+  /// Whether at least two blanks follow the colon, as with Apple's keys.
+  let isPadded: Bool
+
+  /// Nil if the line does not have this form.
+  init?(_ line: TextBytes) {
+    guard let first = line.first, (0x41...0x5a).contains(first), let colon = line.prefix(42).firstIndex(of: 0x3a) else {
+      return nil
+    }
+    let name = line[..<colon]
+    guard name.allSatisfy({ Self.isLetter($0) }) else { return nil }
+    self.name = name.string
+    let rest = line[(colon + 1)...]
+    value = rest.trimmed
+    isPadded = rest.isEmpty || rest.count - value.count >= 2
+  }
+
+  private static func isLetter(_ byte: UInt8) -> Bool {
+    (0x41...0x5a).contains(byte) || (0x61...0x7a).contains(byte) || byte == 0x20 || byte == UInt8(ascii: "/")
+  }
+}
+
+/// The type and signal in the exception block, kept until the threads are known.
+struct TextException {
+  var type: String?
+  var signal: String?
+}
+
+/// A frame as in the text. Its image is resolved after all images are read.
+struct TextFrame {
+  let address: UInt64
+  /// The byte offset of the line.
+  let offset: Int
+  var image: TextBytes = []
+  /// The address of the image, if the text gives it instead of a name.
+  var base: UInt64?
+  var moduleOffset: UInt64?
+  var function: String?
+  var functionOffset: UInt64?
+  var file: String?
+  var line: UInt32?
+  var isInlined = false
+
+  init(address: UInt64, offset: Int) {
+    self.address = address
+    self.offset = offset
+  }
+}
+
+extension TextFrame {
+  /// Parses "0   libobjc.A.dylib   0x00007fff69feae9d objc_msgSend + 29"; nil if the line is not a frame.
+  init?(_ line: TextBytes) {
+    var rest = line
+    guard rest.takeNumber() != nil, let first = rest.first, TextBytes.isBlank(first) else { return nil }
+    guard let place = Self.place(rest) else { return nil }
+    self.init(address: place.address, offset: line.startIndex)
+    image = place.image
+    readWhat(place.rest)
+  }
+
+  /// Splits the rest of a frame. The image's name may contain blanks, so it ends only at the address.
+  private static func place(_ text: TextBytes) -> (image: TextBytes, address: UInt64, rest: TextBytes)? {
+    if let tab = text.firstIndex(of: 0x09) {
+      var rest = text[tab...]
+      if let address = rest.takeWord().address { return (text[..<tab].trimmed, address, rest.trimmed) }
+    }
+    var start = text.startIndex
+    while let found = text[start...].first(of: "0x") {
+      if found > text.startIndex, TextBytes.isBlank(text[found - 1]) {
+        let word = text[found...].prefix { !TextBytes.isBlank($0) }
+        let image = text[..<found].trimmed
+        if let address = word.address, !image.isEmpty { return (image, address, text[word.endIndex...].trimmed) }
+      }
+      start = found + 2
+    }
+    return nil
+  }
+
+  /// Parses "objc_msgSend + 29 (objc.m:3) [inlined]", "0x102230000 + 25788", "0x193c9c000 +
+  /// 0xe0c // mach_msg_trap + 0x8", "0x28000 + 30048 (objc_msgSend + 29)".
+  private mutating func readWhat(_ text: TextBytes) {
+    var rest = text
+    if rest.has(suffix: "[inlined]") {
+      isInlined = true
+      rest = rest.dropLast("[inlined]".utf8.count).trimmed
+    }
+    if rest.has(prefix: "0x"), let comment = rest.first(of: "// ") {
+      readName(rest[..<comment].trimmed)
+      rest = rest[(comment + 3)...].trimmed
+    }
+    while rest.last == UInt8(ascii: ")"), let open = rest.last(of: " ("),
+      takeParenthesis(rest[(open + 2)...].dropLast())
+    {
+      rest = rest[..<open].trimmed
+    }
+    if rest.has(prefix: "0x"), rest.last == UInt8(ascii: ")"), let open = rest.first(of: " (") {
+      readName(rest[..<open].trimmed)
+      rest = rest[(open + 2)...].dropLast()
+    }
+    readName(rest)
+  }
+
+  /// Parses "main.m:16", "in App", or ":-1", which means that the line is unknown; false if the parenthesis is part of
+  /// a name.
+  private mutating func takeParenthesis(_ inner: TextBytes) -> Bool {
+    if inner.has(prefix: "in ") || inner.equals(":-1") { return true }
+    guard let colon = inner.lastIndex(of: UInt8(ascii: ":")), let line = inner[(colon + 1)...].decimal,
+      colon > inner.startIndex
+    else { return false }
+    file = inner[..<colon].string
+    self.line = UInt32(exactly: line)
+    return true
+  }
+
+  private mutating func readName(_ text: TextBytes) {
+    var name = text
+    var distance: UInt64?
+    if let plus = text.last(of: " + "), let value = text[(plus + 3)...].number {
+      name = text[..<plus].trimmed
+      distance = value
+    }
+    if let base = name.number, let distance {
+      self.base = base
+      moduleOffset = distance
+    } else if !image.isEmpty, name.elementsEqual(image), distance != nil {
+      moduleOffset = distance
+    } else if !name.isEmpty, !name.equals("???"), name.address == nil {
+      function = name.string
+      functionOffset = distance
+    }
+  }
+}
+
+struct TextFrames {
+  enum Owner {
+    case lastException
+    /// An index in the snapshot's threads.
+    case thread(Int)
+  }
+
+  var last: [TextFrame] = []
+  var threads: [[TextFrame]] = []
+}
+
+/// A line in a call tree: the number of samples, and their frame.
+struct TextSample {
+  /// The number of bytes before the count.
+  let depth: Int
+  let count: UInt64
+  let frame: TextFrame
+
+  /// Parses "    61  ??? (libsystem_pthread.dylib + 2240) [0x22f72b8c0]"; nil if the line has another form.
+  init?(_ line: TextBytes) {
+    let content = line.drop { TextBytes.isBlank($0) || $0 == UInt8(ascii: "*") }
+    depth = content.startIndex - line.startIndex
+    var rest = content
+    guard let count = rest.takeNumber(), rest.first.map({ TextBytes.isBlank($0) }) == true else { return nil }
+    self.count = count
+    rest = rest.trimmed
+    guard let open = rest.last(of: "[0x"), let close = rest[open...].firstIndex(of: UInt8(ascii: "]")),
+      let address = rest[(open + 1)..<close].address
+    else { return nil }
+    var frame = TextFrame(address: address, offset: content.startIndex)
+    frame.readSample(rest[..<open].trimmed)
+    self.frame = frame
+  }
+}
+
+extension TextFrame {
+  /// Parses "start_wqthread + 8 (libsystem_pthread.dylib + 7308)", "??? (<4540B641-…> + 32448)",
+  /// "CoreFoundation 0x1858ec000 + 37028".
+  fileprivate mutating func readSample(_ text: TextBytes) {
+    var name = text
+    if text.last == UInt8(ascii: ")"), let open = text.last(of: "(") {
+      let inner = text[(open + 1)...].dropLast()
+      name = text[..<open].trimmed
+      if let plus = inner.last(of: " + "), let distance = inner[(plus + 3)...].number {
+        image = inner[..<plus].trimmed
+        moduleOffset = distance
+      }
+    }
+    if let plus = name.last(of: " + "), let distance = name[(plus + 3)...].number {
+      name = name[..<plus].trimmed
+      functionOffset = distance
+    }
+    guard !name.isEmpty, !name.equals("???") else { return }
+    function = name.string
+  }
+}

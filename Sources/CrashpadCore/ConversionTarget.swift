@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+/// The formats of the outputs of a conversion.
+public enum ConversionTarget: String, Sendable, CaseIterable {
+  case minidump
+  case json
+  case idump
+
+  /// The extension of a file name, without the dot.
+  package var fileExtension: String {
+    switch self {
+    case .minidump: "dmp"
+    case .json: "json"
+    case .idump: "idump"
+    }
+  }
+}

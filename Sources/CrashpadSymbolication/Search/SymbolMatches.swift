@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+package import SystemPackage
+
+/// The files of one module that were found, and those that were not used.
+package struct SymbolMatches: Sendable {
+  /// A file that is used.
+  package struct Found: Sendable {
+    package enum Role: String, Sendable {
+      /// The loaded file itself.
+      case binary
+      /// Debug information split from the loaded file
+      case debug
+      case breakpad
+    }
+
+    package let path: FilePath
+    package let role: Role
+    /// Whether its id is that of the module in the dump. If not, one of the two has no id.
+    package let isVerified: Bool
+  }
+
+  package var files: [Found] = []
+  /// The symbols of the files, in the order of lookup; a loaded file and its debug information are one element.
+  package var symbols: [any SymbolFile] = []
+  package var refused: [SymbolRefusal] = []
+  /// The number of places without a file.
+  package var missing = 0
+  /// The files that were opened.
+  package var inputs = SymbolInputs()
+
+  package init() {}
+}
+
+/// An existing file that is not used.
+package struct SymbolRefusal: Sendable {
+  package enum Reason: Sendable, Hashable {
+    /// It is from another build, with this id.
+    case otherBuild(String)
+    /// It has no id, and the module has one.
+    case noIdentity
+    /// Its CRC differs from that in `.gnu_debuglink`.
+    case otherChecksum
+    case unknownFormat
+    case unreadable(Errno)
+    /// It became shorter while it was read, or its disk can't be read.
+    case notWhole
+    /// It is a FIFO, a device or a socket.
+    case notAFile
+    /// It is compressed and can't be decompressed.
+    case compressed(String)
+    /// A folder without a file in a known format.
+    case noSymbolFiles
+  }
+
+  package let path: FilePath
+  package let reason: Reason
+}

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+import CrashpadCore
+import CrashpadFiles
+import CrashpadSignatures
+import CrashpadSnapshot
+import CrashpadSymbolication
+import CrashpadText
+import SystemPackage
+
+/// The way in which `group` reads crashes.
+struct GroupReading {
+  let list: InputList
+  let places: SymbolOptions
+  /// Patterns of modules that belong to the program too.
+  let inApp: [String]
+  /// Nil to guess.
+  let architecture: CPUArchitecture?
+  /// The number of dumps to read at once; nil for one per CPU.
+  let jobs: Int?
+  /// Earlier crashes are left out; seconds since 1970.
+  let since: Int64?
+  let showsProgress: Bool
+  /// The page that is written as well.
+  let page: HTMLOption
+
+  func reader(_ cache: SymbolCache, since: Int64?) -> CrashReader {
+    CrashReader(signatures: signatures(cache), architecture: architecture, since: since)
+  }
+
+  private func signatures(_ cache: SymbolCache) -> SignatureOptions {
+    SignatureOptions(cache, inApp: inApp.map { Glob($0) })
+  }
+
+  /// The examples that a page shows; nil if there is to be none.
+  func examples(_ search: SymbolSearch) -> GroupExamples? {
+    if page.html == nil { return nil }
+    let cache = SymbolCache(search, names: .simplified)
+    let maker = CrashPageMaker(cache: cache, signatures: signatures(cache))
+    return GroupExamples(list, maker, architecture: architecture, jobs: jobs)
+  }
+}
