@@ -137,7 +137,7 @@ struct DumpProcessorRun: Sendable {
     }
   }
 
-  /// The dump without its lock, if that expired; nil if it has none that did, or if another file has its name.
+  /// The dump without its lock, if the lock has expired; nil if it has no expired lock, or if the name is taken.
   private func unlocked(_ dump: PendingDump) throws -> PendingDump? {
     // One without a byte goes as it is: there was no crash.
     guard processing.isExpired(dump), dump.size > 0 else { return nil }

@@ -88,7 +88,7 @@ package struct FormatRow: Sendable {
     return row
   }
 
-  /// The format that a file's name says; nil of another name.
+  /// The format of a file's extension; nil for other names.
   package static func named(_ path: FilePath) -> InputFormat? {
     path.lastComponent.flatMap { named($0.string) }
   }

@@ -155,7 +155,7 @@ extension CrashEvent {
 }
 
 extension Timestamp {
-  /// Since 1970; nil of what no clock says.
+  /// Since 1970; nil if no time was recorded.
   var milliseconds: Int64? {
     let (product, overflow) = seconds.multipliedReportingOverflow(by: 1000)
     return overflow || seconds <= 0 ? nil : product + Int64(min(max(microseconds, 0), 999_999)) / 1000

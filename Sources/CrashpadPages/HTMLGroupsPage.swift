@@ -45,7 +45,7 @@ public struct HTMLGroupsPage: Sendable {
     return made
   }
 
-  /// Such as "2026-11-20"; nil of a time whose year has more than four digits.
+  /// Such as "2026-11-20"; nil for a time whose year has more than four digits.
   private static func day(_ seconds: Int64) -> String? {
     guard seconds > -62_135_596_800, seconds < 253_402_300_800 else { return nil }
     return CivilDate(daysSince1970: Int((seconds >= 0 ? seconds : seconds - 86399) / 86400)).text

@@ -3,7 +3,7 @@ package import CrashpadFiles
 package import CrashpadSnapshot
 internal import CrashpadSymbolication
 
-/// A signature made without symbols, and what tells that another crash gets the same one with them.
+/// A signature made without symbols, with the key by which another crash is known to get the same signature with symbols.
 ///
 /// Collections have many crashes for each fault: it is enough to look up the symbols of one crash for each key.
 package struct KeyedSignature: Sendable {
@@ -49,8 +49,8 @@ private struct KeyText {
   private var firstStackPointer: UInt64?
   private var isSure = true
 
-  /// So many words from the top of a stack may hold the return address that a walk without symbols passes over: a function
-  /// without a frame of its own has it there.
+  /// The number of words from the top of a stack that may hold the return address that a walk without symbols passes
+  /// over: a function without a frame of its own has it there.
   private static let topWords = 16
   /// The same where frames were guessed.
   private static let scannedWords = 512

@@ -85,7 +85,7 @@ struct RuleIndex: Sendable {
   }
 
   /// - Parameters:
-  ///   - name: normalized; nil of a frame without one.
+  ///   - name: normalized; nil for a frame without one.
   ///   - module: the module's file name.
   func rule(_ name: String?, in module: String?) -> SignatureRule? {
     guard let name else { return unnamed.first { matches($0, module) }.map { rules[$0] } }

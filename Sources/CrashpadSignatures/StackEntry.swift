@@ -7,7 +7,7 @@ internal import CrashpadSymbolication
 struct SignatureModule: Sendable {
   /// File name without directories.
   let name: String
-  /// The first eight digits of the UUID or build id, in small letters; empty of a module without.
+  /// The first eight digits of the UUID or build id, in small letters; empty for a module without one.
   let identity: String
   /// Whether it is the program, or came with it.
   let isInApp: Bool

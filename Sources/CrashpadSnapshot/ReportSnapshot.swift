@@ -185,7 +185,7 @@ public struct ReportSnapshot: Sendable {
   public var codeBefore: [UInt8] = []
   /// The bytes of code from the faulting instruction on.
   public var codeAt: [UInt8] = []
-  /// The content of a JetsamEvent; nil of other reports.
+  /// The content of a JetsamEvent; nil for other reports.
   public var jetsam: Jetsam?
   /// Lines of the header that have no member here.
   public var fields: [Field] = []

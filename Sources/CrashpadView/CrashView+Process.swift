@@ -17,7 +17,7 @@ extension CrashView {
   package var reportID: UUIDBytes { snapshot.reportID }
   /// Zero for none.
   package var clientID: UUIDBytes { snapshot.clientID }
-  /// The facts that a report lists; nil of a dump.
+  /// The facts that a report lists; nil for a dump.
   package var report: ReportSnapshot? { snapshot.report }
   /// The program's own module, an index of `modules`.
   package var mainModule: Int? { snapshot.executableIndex }

@@ -15,7 +15,7 @@ extension CrashView {
     package let queue: Text?
     /// The place of the thread's instruction; nil without registers, or outside all modules.
     package let location: Location?
-    /// The frames that the input lists, with the names of their modules; nil of a dump.
+    /// The frames that the input lists, with the names of their modules; nil for a dump.
     package let recorded: [Recorded]?
 
     package var id: UInt64? { snapshot.id }

@@ -49,7 +49,7 @@ struct AppleBuild {
   struct Image {
     let name: String
     let uuid: [UInt8]
-    /// Where `__TEXT` begins, and its section with the code.
+    /// The address of `__TEXT`, and its section with the code.
     let base: UInt64
     let code: Range<UInt64>
     let instructions: [UInt32]
@@ -94,7 +94,7 @@ struct AppleBuild {
       }
     }
 
-    /// What llvm-symbolizer says of every instruction.
+    /// The output of llvm-symbolizer for every instruction.
     func expected(in folder: TemporaryFolder) throws -> [UInt64: Chain] {
       let chains = try Symbolizers.llvm(companion, addresses, in: folder, program: AppleBuild.symbolizer)
       return Dictionary(uniqueKeysWithValues: zip(addresses, chains))

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Sources for iOS that need neither its SDK nor a standard library.
 enum ApplePrograms {
-  /// What the linker has to know of the system.
+  /// The linker's description of the system.
   static let system = """
     --- !tapi-tbd
     tbd-version: 4

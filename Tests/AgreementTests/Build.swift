@@ -92,7 +92,7 @@ struct FunctionSymbol {
   let name: String
   let range: Range<UInt64>
 
-  /// Of the symbol table of a file in the folder, in its order of addresses.
+  /// The symbols of a file in the folder, in order of address.
   static func all(_ file: String, in folder: TemporaryFolder) throws -> [FunctionSymbol] {
     let nm = try #require(Toolbox.nm)
     let result = try Tool.shell("'\(nm)' -P -S --defined-only '\(file)'", in: folder)

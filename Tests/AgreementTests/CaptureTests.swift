@@ -74,7 +74,7 @@ struct CaptureTests {
     #expect(exception["code"].hex == UInt64(state.signal), "\(crash.name)")
     let threads = try crash.crashedThreads(in: folder)
     #expect(threads.contains(captured) && threads.contains(state.thread), "\(crash.name)")
-    // Of two that go on after the capture of the first, either may be the one that ends the process.
+    // Either of two that continue after the capture of the first may be the one that ends the process.
     if !crash.othersGoOn { #expect(captured == state.thread, "\(crash.name)") }
     if crash.hasLaterCore || captured != state.thread { return }
     let registers = exception["registers"]
@@ -82,7 +82,7 @@ struct CaptureTests {
       #expect(registers[name].hex == value, "\(crash.name): \(name)")
     }
     #expect(state.registers.count > 15)
-    // A stack that is used up ends in its guard page, which nobody can read.
+    // A stack that is used up ends in its guard page, which is not readable.
     if crash.kind == "stack-overflow" { return }
     let memory = try Tool.run(
       [

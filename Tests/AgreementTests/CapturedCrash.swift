@@ -5,7 +5,7 @@ import ToolRunner
 
 /// One crash of the crashing program, with the handler in it and a core from the kernel beside.
 struct CapturedCrash: CustomTestStringConvertible, Sendable {
-  /// What else handles signals in the program.
+  /// Other handlers of signals in the program.
   enum Company: String, CaseIterable {
     case alone
     /// The Swift runtime's backtracer, which the handler hands on to.
@@ -28,7 +28,7 @@ struct CapturedCrash: CustomTestStringConvertible, Sendable {
       && ["abort", "assert", "double-free", "cxx-exception", "pure-virtual", "cast"].contains(kind)
   }
 
-  /// Whether the program outlives it, with the handler and without: neither a breakpoint nor a signal that somebody sent
+  /// Whether the program outlives it, with the handler and without: neither a breakpoint nor a signal that was sent
   /// happens again when the backtracer has had it, and the other handler sends only the latter once more.
   var isSurvived: Bool {
     switch company {
@@ -48,7 +48,7 @@ struct CapturedCrash: CustomTestStringConvertible, Sendable {
   /// The exit status of one that did.
   static let hung = "137\n"
 
-  /// Whether the threads go on when the crash is captured, as whoever has the signal next may want.
+  /// Whether the threads go on when the crash is captured, as the next handler of the signal may want.
   var othersGoOn: Bool { company == .backtracer || company == .before }
 
   var name: String { "\(kind)-\(threads)-\(company.rawValue)-\(place)" }
@@ -60,7 +60,7 @@ struct CapturedCrash: CustomTestStringConvertible, Sendable {
     "double-free", "bus", "fpe", "illegal", "raise", "two-threads", "jump-null", "trap", "cast", "pure-virtual",
   ]
 
-  /// Those that `CRASHPADCTL_MATRIX_KINDS` names, with commas between; otherwise all.
+  /// The kinds in `CRASHPADCTL_MATRIX_KINDS`, separated by commas; all by default.
   static let kinds: [String] = {
     let list = ProcessInfo.processInfo.environment["CRASHPADCTL_MATRIX_KINDS"]
     return list.map { $0.split(separator: ",").map(String.init) } ?? allKinds
@@ -98,7 +98,7 @@ struct CapturedCrash: CustomTestStringConvertible, Sendable {
 
   private static func places(_ kind: String) -> [String] {
     switch kind {
-    // What workers of libdispatch block, raise(3) does not deliver.
+    // A signal that workers of libdispatch block is not delivered by raise(3).
     case "two-threads", "raise": ["main"]
     case "stack-overflow": ["main", "other"]
     default: ["main", "queue"]

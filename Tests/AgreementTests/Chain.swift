@@ -4,7 +4,7 @@ import Synchronization
 import Testing
 import ToolRunner
 
-/// What one program says of one address: the innermost frame first.
+/// The answer of one program for one address: the innermost frame first.
 struct Chain: Equatable, CustomStringConvertible {
   struct Frame: Equatable {
     /// Empty where it is not known.

@@ -155,7 +155,7 @@ enum CrashPrograms {
 
   static let cxxKinds = ["uncaught", "noexcept", "pure"]
 
-  /// Exceptions that nobody catches, out of inlined calls and in another thread; a pure virtual function.
+  /// Uncaught exceptions, out of inlined calls and in another thread; a pure virtual function.
   static let cxx = """
     #include <stdexcept>
     #include <string>

@@ -72,7 +72,7 @@ struct Stack {
   var frames: [Frame] = []
   var end = ""
 
-  /// What remains of a function's name when several of one function are made equal: `raise` and `gsignal`; `clone3`,
+  /// The rest of a function's name when several of one function are made equal: `raise` and `gsignal`; `clone3`,
   /// `__clone3` and `__GI___clone3`; `pause` and `__libc_pause`; `__libc_start_main@GLIBC_2.2.5` and
   /// `__libc_start_main_impl`; `pthread_create` and `__pthread_create_2_1`; `give_up` and the part of it that gcc calls
   /// `give_up.cold`.
@@ -132,7 +132,7 @@ enum Stacks {
     try gdbOutput(cores, state: "def state():\n    pass\n", in: folder).stacks
   }
 
-  /// What gdb prints, too.
+  /// The same frames are printed by gdb.
   ///
   /// - Parameter state: a Python function `state`, which is called once for each core. Its lines begin with `state`.
   static func gdbOutput(

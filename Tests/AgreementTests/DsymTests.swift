@@ -118,7 +118,7 @@ struct DsymTests {
 struct AppleCrash {
   struct Frame {
     let pc: UInt64
-    /// Of the instruction or, in a caller, of the call.
+    /// The address of the instruction or, in a caller, of the call.
     let chain: Chain
   }
   private(set) var frames: [Frame] = []

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 
-/// Where the answers differ and both are right, or ours is. Whatever is not in this list is an error.
+/// Differences in which both answers are right, or ours is. A difference that is not in this list is an error.
 enum KnownDifference: Hashable {
   /// The function that was not inlined is named by the symbol table here, as llvm-symbolizer does it: another alias, the
   /// other of two constructors, or a part that the compiler split off (`main.cold`, `sum.isra.0`). eu-addr2line has DWARF's
@@ -10,7 +10,7 @@ enum KnownDifference: Hashable {
   /// The symbol table of a stripped program is in the file with its debug information, where llvm-symbolizer does not
   /// look for it.
   case strippedSymbol
-  /// Where there is no DWARF, llvm-symbolizer prints the last STT_FILE symbol that it saw, with line 0. For global
+  /// Without DWARF, llvm-symbolizer prints the last STT_FILE symbol that it saw, with line 0. For global
   /// symbols the file is often wrong.
   case fileSymbol
   /// eu-addr2line prints DW_AT_name where a function has no linkage name, as gcc gives none to lambdas and to what is in

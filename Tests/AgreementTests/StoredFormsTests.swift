@@ -9,7 +9,7 @@ import ToolRunner
   "Debug information is read in every form that linkers and packagers give it",
   .enabled(if: Toolbox.gxx != nil && Toolbox.nm != nil, "g++ or nm is not installed"))
 struct StoredFormsTests {
-  /// What `symbols lookup` prints of addresses in the functions of `build/prog`.
+  /// The output of `symbols lookup` for addresses in the functions of `build/prog`.
   private static func answers(
     _ file: String, _ options: String = "", at addresses: [UInt64], in folder: TemporaryFolder
   ) throws -> String {
@@ -187,7 +187,7 @@ struct StoredFormsTests {
     var compared = 0
     for name in symbols.compactMap({ $0.split(separator: " ").first.map(String.init) }) {
       let (own, other) = (fields(name, symbols), fields(name, linked))
-      // Those of `.text` itself; `main` and what is cold have sections of their own.
+      // The addresses of `.text` itself; `main` and cold code have sections of their own.
       guard own.count == 2, other.count == 2, name != "main", !name.contains(".cold"), !name.hasPrefix("_GLOBAL__")
       else { continue }
       let distances = stride(from: 0, to: own[1], by: 7)

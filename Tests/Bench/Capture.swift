@@ -2,11 +2,11 @@
 import FoundationEssentials
 import Glibc
 
-/// What the handler within a process costs: when it starts, when the program crashes, and when it is asked for a dump. Beside
+/// The costs of the handler within a process: when it starts, when the program crashes, and when it is asked for a dump. Beside
 /// Breakpad's Linux client, whose build folder BREAKPAD_CLIENT names, and Swift's own backtracer, where they are installed.
 extension Bench {
   func capture() throws {
-    // Nobody waits for cores.
+    // No test waits for cores.
     var none = rlimit()
     unsafe setrlimit(__rlimit_resource_t(RLIMIT_CORE.rawValue), &none)
     let library = URL(fileURLWithPath: workspace.tool).deletingLastPathComponent().resolvingSymlinksInPath()
@@ -83,7 +83,7 @@ extension Bench {
     try workspace.remove(workspace.file("run"))
   }
 
-  /// What a program under `run` starts takes longer, as each child and each thread has the handler too.
+  /// The time that a program started under `run` takes longer, as each child and each thread has the handler too.
   private func starts(_ programs: CrashPrograms, _ library: String) throws {
     let rounds = full(31, quick: 7)
     title(

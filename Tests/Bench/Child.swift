@@ -10,7 +10,7 @@ struct Command {
   var accepted: Set<Int32> = [0]
   /// The file that is its standard input.
   var input = "/dev/null"
-  /// Where its standard output goes.
+  /// The destination of its standard output.
   var output = "/dev/null"
   /// Variables that it gets beside those that all get, or in their place.
   var environment: [String] = []
@@ -36,7 +36,7 @@ struct BenchError: Error {
   let text: String
 }
 
-/// What one run of a program took.
+/// The resources that one run of a program used.
 struct Measurement {
   let seconds: Double
   let userSeconds: Double

@@ -42,7 +42,7 @@ extension Bench {
     print("  Linear: a unit costs at 100x at most 1.3 times what it costs at 10x.")
   }
 
-  /// What the conversion of a dump with each of these counts takes.
+  /// The time of the conversion of a dump with each of these counts.
   private func costs(_ kind: Kind, _ counts: [Int], _ meter: Callgrind?, _ runs: Int) throws -> [Double] {
     let output = workspace.file("growth.dmp")
     let commands = try counts.map { count in

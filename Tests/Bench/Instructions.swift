@@ -7,7 +7,7 @@ extension Bench {
     let name: String
     let architecture: String
     let shape: Recipe
-    /// What Crashpad's own C++ takes at revision 48b459d7: user-space instructions for one conversion, process start
+    /// The cost of Crashpad's own C++ at revision 48b459d7: user-space instructions for one conversion, process start
     /// excluded. Source: the README.md of the corpus, for the dumps of these names; its medium dump had 1.4 MB. They are
     /// here so that a machine without the peer has something to compare with.
     let crashpad: Int

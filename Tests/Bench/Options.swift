@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What the command line asks for.
+/// The options of the command line.
 struct Options {
   enum Question: String, CaseIterable {
     case large, directory, startup, instructions, growth, database, symbols, pages, appleReports, capture, upload

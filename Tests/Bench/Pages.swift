@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What a page about a crash costs, beside the stacks of the same dump as JSON.
+/// The cost of a page about a crash, beside the stacks of the same dump as JSON.
 extension Bench {
   func pages() throws {
     let threads = full(500, quick: 100)

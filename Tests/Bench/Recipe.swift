@@ -68,7 +68,7 @@ enum Recipe: String {
     try writeFile("\(folder)/\(uuid).meta", metadata)
   }
 
-  /// What each report of `uploads` has for annotations, and the client that it is of.
+  /// The annotations of each report of `uploads`, and its client.
   static let uploadFields = [
     ("channel", "beta"), ("plat", "Linux"), ("prod", "Example"), ("ptype", "browser"), ("ver", "1.2.3"),
   ]

@@ -12,7 +12,7 @@ struct Samples {
 
   var minimum: Double { values.min() ?? .nan }
 
-  /// What each run says beside the run of the other in the same round: other work on the machine meets both.
+  /// The ratio of each run to the other's run in the same round: other work on the machine affects both.
   func paired(with other: Samples, _ compare: (Double, Double) -> Double) -> Samples {
     Samples(values: zip(values, other.values).map(compare))
   }
@@ -22,9 +22,9 @@ struct Samples {
 struct Contender {
   let name: String
   let command: Command
-  /// What stands in the way of the next run, taken away before the clock starts.
+  /// Removes the files that would disturb the next run, before the clock starts.
   let output: String?
-  /// What has to be there for each run, made before the clock starts.
+  /// Makes the files that each run needs, before the clock starts.
   let prepare: (() throws -> Void)?
 
   init(_ name: String, _ command: Command, output: String? = nil, prepare: (() throws -> Void)? = nil) {

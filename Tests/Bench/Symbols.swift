@@ -2,7 +2,7 @@
 import DumpSynth
 import FoundationEssentials
 
-/// What names cost: beside llvm-symbolizer for addresses, beside Breakpad's minidump_stackwalk for stacks. A peer that is
+/// The cost of names: beside llvm-symbolizer for addresses, beside Breakpad's minidump_stackwalk for stacks. A peer that is
 /// not on the PATH is left out.
 extension Bench {
   func symbols() throws {

@@ -32,7 +32,7 @@ extension Bench {
       table.add(
         columns(result, results[0]) + [
           Text.fixed(Double(bytes) / 1e6 / result.wall.median, 0),
-          // What cp takes is less than where the count starts: see `Measurement.peakBytes`.
+          // The memory of cp is less than where the count starts: see `Measurement.peakBytes`.
           result.name == "cp" ? "" : Text.mebibytes(result.peakBytes),
           result.name == "cp" ? "" : Text.mebibytes(result.peakBytes - bytes),
         ])
@@ -72,7 +72,7 @@ extension Bench {
     try workspace.remove(input)
   }
 
-  /// Of what takes as long as a start, `--quick` measures the start.
+  /// With `--quick`, a command that takes as long as a start is measured by its start.
   private func judged(_ text: String, _ isMet: Bool) -> String {
     options.isQuick ? "goal \(text): only judged without --quick" : Text.goal(text, isMet)
   }

@@ -2,7 +2,7 @@
 import FoundationEssentials
 import Glibc
 
-/// What uploading costs: against curl, started once for each report, and in memory.
+/// The cost of uploading: against curl, started once for each report, and in memory.
 extension Bench {
   func upload() throws {
     let collector = try CollectorChild(workspace)

@@ -24,7 +24,7 @@ struct Workspace {
     try command.run(errors: file("errors"))
   }
 
-  /// What a program writes to its standard output.
+  /// The standard output of a program.
   func read(_ command: Command) throws -> String {
     var command = command
     command.output = file("output")
@@ -32,7 +32,7 @@ struct Workspace {
     return String(decoding: FileManager.default.contents(atPath: command.output) ?? Data(), as: UTF8.self)
   }
 
-  /// What the last program wrote to its standard error.
+  /// The standard error of the last program.
   func errors() -> String {
     String(decoding: FileManager.default.contents(atPath: file("errors")) ?? Data(), as: UTF8.self)
   }
@@ -68,7 +68,7 @@ struct Workspace {
     try FileManager.default.removeItem(atPath: path)
   }
 
-  /// Where the outputs of earlier runs wait for their removal.
+  /// The folder in which the outputs of earlier runs wait for their removal.
   var aside: String { file("aside") }
 
   /// Takes an output out of the way of the next run. Removed, it would slow that down: ext4 searches long for a free inode

@@ -9,7 +9,7 @@ import SystemPackage
 /// A receiver that is not there.
 private struct Refusal: Error {}
 
-/// What a test asks the client for.
+/// A step that a test asks of the client.
 final class Steps: Sendable {
   private let database: FilePath
   private let events = Mutex<[String]>([])
@@ -108,7 +108,7 @@ final class Steps: Sendable {
     }
   }
 
-  /// Where nobody listens, unless the test has a server.
+  /// An address without a server, unless the test has one.
   private var serverURL: String {
     unsafe getenv("CLIENT_PROGRAM_URL").map { unsafe String(cString: $0) } ?? "http://127.0.0.1:1/"
   }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
 
-/// What the server does with a request, by the path.
+/// The server's reaction to a request, by the path.
 ///
 /// - `/status/NNN[?retry-after=TEXT]`: that status, with the header if it is asked for
 /// - `/status/NNN?only=TEXT`: so for reports whose id ends in that, success for the others
@@ -18,7 +18,7 @@ import Glibc
 /// - `/417`: 417 if the client asks whether it may send the body, else success
 /// - `/trickle[?ms=N]`: a byte of the answer every second or N milliseconds; `/slow-read`: reads slowly, then success
 /// - `/garbage`: an answer that is no HTTP; `/half-answer`: less than the length it told; `/huge-answer`: 100 MB
-/// - `/encoded`: success, with an encoding that nobody knows
+/// - `/encoded`: success, with an unknown encoding
 /// - `/huge-header`: a header field of a megabyte
 /// - `/html`: 200 with a page, as networks answer that want a login first; `/empty`: 200 without a body; `/binary`: an id of
 ///   other bytes than text

@@ -80,7 +80,7 @@ enum Threads {
     init(_ body: @escaping @Sendable () -> Void) { self.body = body }
   }
 
-  /// Runs `body` in a thread that nobody waits for.
+  /// Runs `body` in a detached thread.
   static func start(_ body: @escaping @Sendable () -> Void) {
     var attributes = pthread_attr_t()
     unsafe pthread_attr_init(&attributes)

@@ -4,7 +4,7 @@ import Glibc
 /// A part of a body of multipart/form-data (RFC 7578).
 struct Part {
   var name = ""
-  /// Of a file; nil for a field.
+  /// The name of the file; nil for a field.
   var fileName: String?
   var type: String?
   /// A field's bytes, up to `MultipartParser.maximumField`.
@@ -157,7 +157,7 @@ struct MultipartParser {
   }
 }
 
-/// Where `bytes` first stand.
+/// The first offset of `bytes`.
 func search(for bytes: [UInt8], in buffer: UnsafeRawBufferPointer) -> Int? {
   var start = 0
   while buffer.count - start >= bytes.count {
@@ -172,7 +172,7 @@ func search(for bytes: [UInt8], in buffer: UnsafeRawBufferPointer) -> Int? {
   return nil
 }
 
-/// Who gets the parts, one after the other.
+/// The receiver of the parts, one after the other.
 protocol PartSink {
   /// How many have begun.
   var count: Int { get }

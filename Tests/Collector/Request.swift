@@ -22,7 +22,7 @@ struct Request {
     method = String(decoding: words[0], as: UTF8.self)
     target = String(decoding: words[1], as: UTF8.self)
     var rest = target[...]
-    // What proxies are sent.
+    // The requests that proxies get.
     if let scheme = rest.firstRange(of: "://"), !rest.hasPrefix("/") {
       rest = rest[scheme.upperBound...]
       rest = rest[(rest.firstIndex(of: "/") ?? rest.endIndex)...]

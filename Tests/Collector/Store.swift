@@ -3,7 +3,7 @@ import CZlib
 import Glibc
 import Synchronization
 
-/// Where reports go, or where they are counted.
+/// The folder of the reports, or their count.
 ///
 /// `log.ndjson` has a line with `"event": "request"` for each request whose body has come whole, before it is answered; then
 /// one with `"answered"` that says whether the answer could be written. A request that ended early has `"broken"`, and no
@@ -169,7 +169,7 @@ struct StoredReport: PartSink {
       })
   }
 
-  /// What the report's minidump is called: `<uuid>`.
+  /// The name of the report's minidump: `<uuid>`.
   var report: String? {
     let names = parts.filter { $0.name == "upload_file_minidump" }.compactMap { $0.fileName }
     guard let name = names.first else { return nil }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
 
-/// What ends a connection: the other side, or bytes that are no HTTP.
+/// The reason why a connection ends: the other side, or bytes that are not HTTP.
 struct Ended: Error { let reason: String }
 
 /// A connected socket, read through a buffer.

@@ -29,7 +29,7 @@ while let descriptor = listener.next() {
     store.connectionEnds()
   }
 }
-// Whoever has gone away meanwhile is still written down.
+// A client that closed its connection meanwhile is still recorded.
 store.waitForConnections(seconds: 3)
 print(store.summary)
 exit(0)

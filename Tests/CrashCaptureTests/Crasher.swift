@@ -29,7 +29,7 @@ struct Crasher {
     return folder.exists(place) ? try folder.names(in: place) : []
   }
 
-  /// What `inspect` says of the one dump that there is, after `validate` found no error in it.
+  /// The output of `inspect` for the only dump, after `validate` found no error in it.
   func dump(database: String = "db") throws -> CapturedDump {
     let names = try dumps(database: database)
     try #require(names.count == 1 && !names[0].hasSuffix(".locked"), "\(names)")

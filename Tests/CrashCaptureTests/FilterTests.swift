@@ -6,7 +6,7 @@ import ToolRunner
 /// Filters of system calls (seccomp) that were made for the program, and know nothing of the handler.
 @Suite("The handler under filters of system calls", .enabled(if: HandlerLibrary.canBeBuilt, "no clang"))
 struct FilterTests {
-  /// What the handler calls at a crash, and what it falls back on.
+  /// The system calls of the handler at a crash, and those that it falls back on.
   private static let calls = """
     read write close fstat newfstatat statx lseek rt_sigaction pread64 rt_sigprocmask pwrite64 getpid fcntl ftruncate \
     getrusage sysinfo getppid getpriority prctl gettid futex getdents64 tgkill openat readlinkat renameat2 pipe2 \
@@ -33,7 +33,7 @@ struct FilterTests {
       #expect(status == "\(128 + SIGSEGV)", "\(call)")
       let dump = try crasher.dump(database: "db-\(call)")
       #expect(dump.signal == UInt64(SIGSEGV) && dump.isComplete, "\(call)")
-      // Of a thread that blocks all signals and sits in a file that can't be read nothing is known.
+      // Nothing is known of a thread that blocks all signals and sits in a file that can't be read.
       #expect(dump.threads.count == 5 && dump.wholeThreads.count >= 4, "\(call): \(dump.notes)")
     }
   }
@@ -47,7 +47,7 @@ struct FilterTests {
           .status
       }
       #expect(ends[0] == ends[1], "\(call)")
-      // Where raise(3) is trapped it is no abort that ends the program.
+      // A trapped raise(3) is not an abort that ends the program.
       let signal = try crasher.dump(database: "db-\(call)").signal
       #expect(signal.map { Int32($0) + 128 } == ends[0] || how == "errno", "\(call)")
     }

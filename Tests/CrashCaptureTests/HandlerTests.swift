@@ -8,7 +8,7 @@ import ToolRunner
 @Suite(
   "The program's own handlers and masks", .enabled(if: HandlerLibrary.canBeBuilt, "clang is not installed"))
 struct HandlerTests {
-  /// What a program printed without the handler and with it, and the folder in which the database `db` is.
+  /// The program's output without the handler and with it, and the folder of the database `db`.
   struct Pair {
     let folder: TemporaryFolder
     let without: Tool.Outcome

@@ -58,7 +58,7 @@ struct HardThreadTests {
     #expect(try Self.run("lost db", crasher).status > 128)
     #expect(try crasher.dump().wholeThreads.count == 1)
     let text = try Tool.shell("crashpadctl symbolize db/pending-serialized-ios-dump/*", in: crasher.folder).text
-    // What calls main has a name only where libc's symbols are installed.
+    // The caller of main has a name only if libc's symbols are installed.
     let caller = text.split(separator: "\n").drop { !$0.contains(" main + ") }.dropFirst().first
     #expect(caller?.contains("libc.so.6 + 0x") == true, "\(text)")
   }

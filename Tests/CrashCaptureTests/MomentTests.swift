@@ -49,7 +49,7 @@ struct MomentTests {
     let crasher = try Crasher()
     let seed = UInt32.random(in: 0...UInt32.max)
     print("kills: seed \(seed)")
-    // What the program says last comes just before the crash; a capture of so many threads takes some milliseconds.
+    // The program's last output comes just before the crash; a capture of so many threads takes some milliseconds.
     try crasher.folder.write(
       Array(
         """

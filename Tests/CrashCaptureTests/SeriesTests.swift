@@ -20,7 +20,7 @@ struct SeriesTests {
     ("overflow", swiftTrap),
   ]
 
-  /// What Swift ends a program with.
+  /// The signals with which Swift ends a program.
   #if arch(x86_64)
     private static let swiftTrap = SIGILL
   #else
@@ -44,7 +44,7 @@ struct SeriesTests {
       let dump = try crasher.dump(database: "db\(number)")
       #expect(dump.isComplete && dump.signal == UInt64(kind.signal), comment)
       let expected = threads + spinning + (place == "other" ? 1 : 0)
-      // Of a thread with a stack, all was captured; and no thread is missing.
+      // All of a thread with a stack was captured, and no thread is missing.
       #expect(dump.threads.count == expected && dump.wholeThreads.count == expected, comment)
       #expect(dump.notes.isEmpty, comment)
       try FileManager.default.removeItem(at: crasher.folder.url("db\(number)"))

@@ -12,7 +12,7 @@ struct ServerTests {
   /// How a program is crashed, and what has to be seen then.
   struct Program: Sendable, CustomTestStringConvertible {
     let name: String
-    /// What has to be in PATH.
+    /// The programs that have to be in PATH.
     let commands: [String]
     /// Done once, before the program runs without the handler and with it.
     var setup = "true"
@@ -22,9 +22,9 @@ struct ServerTests {
     let signal: Int32
     /// Its own message, on standard output or error.
     var message = ""
-    /// What standard output and error have to have in common with those without the handler.
+    /// The lines that standard output and error have to share with those without the handler.
     var comparison = Comparison.lines(ignoring: nil)
-    /// Where the crash was, if the dump knows it: the address of a fault.
+    /// The address of the fault, if the dump knows it.
     var address: UInt64?
 
     var testDescription: String { name }
@@ -53,7 +53,7 @@ struct ServerTests {
 
     """
 
-  /// A server on a socket of its own folder, which nobody else can reach.
+  /// A server on a socket of its own folder, which no other process can reach.
   private static func redis(_ how: String) -> String {
     """
     \(awaiting)rm -f s; handled redis-server --port 0 --unixsocket "$PWD/s" --save '' --enable-debug-command yes \
@@ -282,7 +282,7 @@ struct ServerTests {
       """)
     #expect(pair.with.status == pair.without.status)
     #expect(pair.with.text.contains("was terminated by signal 11"))
-    // What a restart has to recover, and whom it turns away meanwhile, depends on when it is asked.
+    // The work of recovery after a restart, and the clients turned away meanwhile, depend on the time of the request.
     try Self.compareLines(
       pair,
       ignoring:

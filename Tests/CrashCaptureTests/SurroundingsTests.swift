@@ -3,7 +3,7 @@ import Foundation
 import Testing
 import ToolRunner
 
-/// Where other crash handlers fail: each time a whole dump, or a reason in what is left.
+/// Places where other crash handlers fail: each time a whole dump, or a reason in the rest of one.
 @Suite("The handler captures where others can't")
 struct SurroundingsTests {
   @Test(

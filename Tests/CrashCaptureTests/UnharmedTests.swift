@@ -76,7 +76,7 @@ struct UnharmedTests {
     return folders.map { "\($0)/clang" }.first { FileManager.default.isExecutableFile(atPath: $0) }
   }()
 
-  /// What to link with it: the sanitizer of a Swift toolchain's clang wants that toolchain's libdispatch.
+  /// The libraries to link with it: the sanitizer of a Swift toolchain's clang wants that toolchain's libdispatch.
   private static let sanitizer: String? = {
     guard let clang else { return nil }
     let compiler = URL(fileURLWithPath: clang).resolvingSymlinksInPath()

@@ -24,7 +24,7 @@ enum Kind: String, CaseIterable {
   case pureVirtual = "pure-virtual"
   // Instructions and signals
   case fpe, illegal, trap, sys
-  /// Of the signal that --signal says; 6 if it does not.
+  /// The number of the signal of --signal; 6 by default.
   case raise
   case twoThreads = "two-threads"
   /// A child crashes; this process exits with 128 and the child's signal.

@@ -2,7 +2,7 @@
 import CrashKinds
 import Glibc
 
-/// What the command line asks for.
+/// The options of the command line.
 struct Options {
   enum Handlers: String { case none, before, after }
   enum Place: String { case main, other, queue, task }

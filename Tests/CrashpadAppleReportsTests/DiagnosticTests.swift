@@ -202,7 +202,7 @@ private enum Backtracer {
   }()
 }
 
-/// What the backtracer of the installed toolchain writes.
+/// The output of the installed toolchain's backtracer.
 @Suite("swift-backtrace: real crashes", .enabled(if: Backtracer.path != nil, "no swift-backtrace"))
 struct RealBacktraces {
   private func crash(_ settings: String, in folder: TemporaryFolder) throws -> Reading {

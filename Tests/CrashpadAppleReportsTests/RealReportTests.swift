@@ -4,7 +4,7 @@ import CrashpadBytes
 import CrashpadSnapshot
 import Testing
 
-/// What stands in the real reports, read from them by eye and with grep.
+/// The contents of the real reports, read from them by eye and with grep.
 struct RealReport: Sendable, CustomTestStringConvertible {
   let file: String
   var kind = ReportSnapshot.Kind.crash

@@ -15,7 +15,7 @@ struct ClientProgram {
 
   init() throws { folder = try TemporaryFolder() }
 
-  /// Where the products are: beside the test bundle.
+  /// The folder of the products: beside the test bundle.
   static let products = URL(fileURLWithPath: Tool.path).deletingLastPathComponent()
 
   struct Outcome {
@@ -55,7 +55,7 @@ struct ClientProgram {
   }
 }
 
-/// What a dump or a report says.
+/// The text of a dump or a report.
 struct DumpFacts {
   let snapshot: ProcessSnapshot
   let isComplete: Bool
@@ -76,7 +76,7 @@ struct DumpFacts {
     Dictionary(snapshot.annotations.map { (text($0.name), text($0.value)) }) { $1 }
   }
 
-  /// Of all modules, by name.
+  /// The identities of all modules, by name.
   var objects: [String: (type: UInt16, value: [UInt8])] {
     var objects: [String: (type: UInt16, value: [UInt8])] = [:]
     for object in snapshot.modules.flatMap(\.annotationObjects) {

@@ -10,7 +10,7 @@ import ToolRunner
 
 @testable import CrashpadClient
 
-/// What a database says of earlier runs, of files that are put there by hand.
+/// The earlier runs of a database, from files that are put there by hand.
 @Suite("Earlier runs")
 struct RunHistoryTests {
   private let temporary: TemporaryFolder

@@ -8,7 +8,7 @@ import ToolRunner
 @testable import CrashpadDatabase
 @testable import CrashpadFiles
 
-/// What a run leaves that was killed, at each of its steps, and what the next run makes of it.
+/// The files of a run that was killed at each of its steps, and their handling by the next run.
 @Suite("SessionFile: runs that died")
 struct AbandonedRunTests {
   private let scratch: ScratchDatabase

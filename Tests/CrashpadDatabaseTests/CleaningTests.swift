@@ -69,7 +69,7 @@ struct CleaningTests {
     for name in try files.all() where name.hasPrefix("new/.") { try files.touch(name, 1000) }
     try files.write("new/.crashpadctl-dead", LockContent(time: 0, isMarked: true).bytes)
     try files.write("new/.crashpadctl-dead-1", bytes: 5)
-    // Of a run whose own file is gone nobody knows: age decides.
+    // A run whose own file is gone is unknown: age decides.
     for name in ["new/.crashpadctl-lost-7", "new/.crashpadctl-late-7"] { try files.write(name, bytes: 5) }
     try files.touch("new/.crashpadctl-lost-7", 1000)
     try clean(expecting: [

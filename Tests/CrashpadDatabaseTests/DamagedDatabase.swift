@@ -89,7 +89,7 @@ extension ScratchDatabase {
     #expect(unsafe chmod(url(name).path, permissions) == 0, "\(name)")
   }
 
-  /// What `DatabaseCheck` finds: "pending/x.meta [code]", sorted.
+  /// The findings of `DatabaseCheck`: "pending/x.meta [code]", sorted.
   func found(ignoring ignored: Set<String> = []) -> [String] {
     let findings = DatabaseCheck(database, now: Sample.now, ignoring: ignored).run().findings
     return findings.map { "\($0.path) [\($0.rule.code)]" }.sorted()
@@ -120,7 +120,7 @@ extension ScratchDatabase {
     var notDone: [String] = []
   }
 
-  /// What `DatabaseRepair` did: "removed-lock pending/x.lock -> target [code]".
+  /// The changes of `DatabaseRepair`: "removed-lock pending/x.lock -> target [code]".
   func repair(isDryRun: Bool = false, ignoring ignored: Set<String> = []) throws -> Repair {
     let repair = DatabaseRepair(
       database, now: Sample.now, newClientID: Sample.id("cccccccc-cccc-4ccc-8ccc-cccccccccccc"), ignoring: ignored)

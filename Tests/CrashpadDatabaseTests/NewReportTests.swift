@@ -93,7 +93,7 @@ struct NewReportTests {
       let made = Gathered<Int>()
       DispatchQueue.concurrentPerform(iterations: 4) { index in
         guard let report = try? NewReport(id, in: session) else { return }
-        // Who comes when the first is done finds the report.
+        // A thread that comes when the first is done finds the report.
         guard (try? scratch.database.report(id)) == .some(nil) else { return }
         do {
           try report.file?.write([UInt8(index)])

@@ -158,7 +158,7 @@ struct PruneRulesTests {
 
   // MARK: Against another implementation
 
-  /// What Crashpad's code does, one condition after the other, without our types.
+  /// The behavior of Crashpad's code, one condition after the other, without our types.
   private static func naive(_ reports: [Report], days: Int64, kibibytes: UInt64, now: Int64) -> Set<UUIDBytes> {
     let limit = ((now - days * 86400) / 86400) * 86400
     var left = reports

@@ -45,7 +45,7 @@ struct RandomDamageTests {
     #expect(
       DatabaseRepairTests.reports(in: after) == DatabaseRepairTests.reports(in: before),
       "seed \(seed)")
-    // A lock of nobody knows whom stays, and with it what is behind it.
+    // A lock of an unknown owner stays, and with it what is behind it.
     let mended = DatabaseRules.repairable.map { "[\($0.code)]" }
     let left = scratch.found().filter { line in mended.contains { line.hasSuffix($0) } }
     let busy = first.notDone.compactMap { $0.split(separator: "/").last?.prefix(36).lowercased() }

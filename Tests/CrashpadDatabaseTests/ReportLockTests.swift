@@ -18,7 +18,7 @@ struct ReportLockTests {
 
   private func lockName(_ id: UUIDBytes, _ state: String = "pending") -> String { "\(state)/\(id.text).lock" }
 
-  /// What refused a lock.
+  /// The reason why a lock was refused.
   private func refusal(_ body: () throws -> ReportLock) -> LockState? {
     do {
       _ = try body()

@@ -146,7 +146,7 @@ struct OwnThread {
   func wait() { group.wait() }
 }
 
-/// What several threads put together.
+/// Values that several threads collect.
 final class Gathered<Value: Sendable>: Sendable {
   private let list = Mutex<[Value]>([])
   var values: [Value] { list.withLock { $0 } }

@@ -196,7 +196,7 @@ struct CoreReaderTests {
     let stacks = try #require(reading.snapshot?.threads.compactMap { $0.stack?.region })
     #expect(stacks[1].address == base - 128 && stacks[1].end == base + 400 - 128)
     #expect(stacks[2].address == base + 400 - 128)
-    // Of two threads on one stack both have it.
+    // Two threads on one stack both have it.
     core.threads[2].registers[19] = base
     let same = try #require(Reading(core: core.bytes).snapshot?.threads.compactMap { $0.stack?.region })
     #expect(same[1] == same[2])

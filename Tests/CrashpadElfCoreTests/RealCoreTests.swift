@@ -12,7 +12,7 @@ struct RealCore: Sendable {
   let folder: TemporaryFolder
   let name: String
   let reading: Reading
-  /// Of each thread a place on its stack.
+  /// A place on the stack of each thread.
   let frames: [UInt64: UInt64]
   let processID: Int32
   /// The addresses of `main` and of a variable with a known value.

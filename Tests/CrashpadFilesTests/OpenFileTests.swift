@@ -88,7 +88,7 @@ struct OpenFileTests {
 
   // MARK: Ownership
 
-  /// What another process that is being started has for a moment of ours goes away by itself.
+  /// A descriptor that a starting process has inherited for a moment goes away by itself.
   private func eventually(_ ownership: OpenFile.Ownership, _ file: OpenFile) -> Bool {
     for _ in 0..<20_000 {
       if file.ownership() == ownership { return true }

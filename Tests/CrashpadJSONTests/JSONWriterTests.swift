@@ -5,7 +5,7 @@ import Testing
 
 @Suite("JSONWriter")
 struct JSONWriterTests {
-  /// What the sink is given.
+  /// The text that the sink gets.
   private final class Sink {
     var bytes: [UInt8] = []
     var blocks = 0

@@ -100,7 +100,7 @@ struct CodeAnswerTests {
     #expect(CodeAnswer.answers(to: [word]).allSatisfy { !$0.isKnown })
   }
 
-  /// What is commonly believed and wrong, and a word of what is right.
+  /// A common but wrong belief, and a word of the right answer.
   @Test(arguments: [
     ("0xdeadfa11", "no crash report"), ("SIGBUS", "truncated"), ("0xbada5e47", "30 seconds"),
     ("0x8badf00d", "allowance"),

@@ -13,7 +13,7 @@ struct LayoutReader {
   /// Type, size and RVA of each stream, in the order of the directory.
   private(set) var streams: [(type: UInt32, size: Int, rva: Int)] = []
   private(set) var places: [Place] = []
-  /// What is not as the format asks for.
+  /// The parts that do not follow the format.
   private(set) var faults: [String] = []
   private let isAMD64: Bool
 

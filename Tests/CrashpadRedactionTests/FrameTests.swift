@@ -8,7 +8,7 @@ import ToolRunner
 /// Stacks of redacted dumps have the frames that they had before.
 @Suite("Frames of redacted dumps")
 struct FrameTests {
-  /// What `symbolize` says, apart from sizes, and from the command line, whose arguments go.
+  /// The output of `symbolize`, without sizes and without the arguments of the command line, which are removed.
   private func frames(_ bytes: [UInt8], _ folder: TemporaryFolder, _ name: String) throws -> [Substring] {
     try Data(bytes).write(to: folder.work.appending(path: name))
     let result = try Tool.run(["symbolize", "--addresses", "--threads", "all", name], in: folder)

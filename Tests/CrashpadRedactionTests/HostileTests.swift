@@ -5,7 +5,7 @@ import CrashpadRedaction
 import Testing
 import ToolRunner
 
-/// Minidumps that somebody made to do harm, or that came to look as if.
+/// Minidumps that were made to do harm, or were damaged in the same way.
 @Suite("Hostile minidumps")
 struct HostileTests {
   /// A minidump without threads, with the streams of a test.
@@ -41,7 +41,7 @@ struct HostileTests {
     }
   }
 
-  /// What the lists are made of.
+  /// The elements of the lists.
   enum Entries: CaseIterable {
     /// They point to nothing.
     case outside

@@ -72,7 +72,7 @@ struct SecretTests {
     policy.hidesUserNames = false
     let bytes = SynthLinuxDump(.x86_64).bytes
     let redacted = try Redacted(bytes, policy)
-    // Only the annotation whose value nobody knows.
+    // Only the annotation with a value of an unknown type.
     #expect(redacted.report.removals.map(\.kind) == [.value])
     #expect(redacted.bytes.count == bytes.count)
     let file = try minidump(of: bytes)

@@ -34,7 +34,7 @@ struct Redacted {
 
   var snapshot: ProcessSnapshot? { Self.snapshot(of: bytes) }
 
-  /// Of an intermediate dump or a minidump.
+  /// The bytes of an intermediate dump or a minidump.
   static func snapshot(of bytes: [UInt8]) -> ProcessSnapshot? {
     withBytes(bytes) { bytes in
       guard bytes.byteCount > 0, bytes.uint8(at: 0) == 6 else { return MinidumpReader.read(bytes).snapshot }
@@ -77,7 +77,7 @@ func minidump(of dump: [UInt8]) throws -> [UInt8] {
   return output.bytes
 }
 
-/// What must not get out.
+/// The texts that must not get out.
 enum Secret {
   static let text = "S3CR3T"
 
@@ -90,7 +90,7 @@ enum Secret {
   /// As a register has it.
   static let word: UInt64 = bytes(8).little(at: 0, width: 8) ?? 0
 
-  /// Where it begins, as UTF-8 or UTF-16.
+  /// The offset at which it begins, as UTF-8 or UTF-16.
   static func offset(in bytes: [UInt8]) -> Int? {
     let narrow = Array(text.utf8)
     let wide = text.utf16.flatMap { Bytes.of($0) }
@@ -100,7 +100,7 @@ enum Secret {
 
 /// Dumps with the secret in every place that has room for one.
 enum Planted {
-  /// Those annotations that `policy` lets through have none.
+  /// The annotations that `policy` keeps have none.
   static var policy: RedactionPolicy {
     var policy = RedactionPolicy()
     policy.keptAnnotations = [NamePattern("ver"), NamePattern("state")]
@@ -123,7 +123,7 @@ enum Planted {
     dump.annotations += [("secret", Secret.text), ("token", "a\(Secret.text)b")]
     dump.modules[0].objects += [("counts", 0x8002, Secret.bytes(32)), ("name", 1, Array(Secret.text.utf8))]
     dump.modules[1].message2 = "message with \(Secret.text)"
-    // Records that nobody knows, one of them with others inside.
+    // Unknown records, one of them with others inside.
     var unknown = DumpBuilder()
     unknown.property(number: 61000, Secret.bytes(40))
     unknown.map(number: 61001) { $0.property(.threadName, Secret.text) }

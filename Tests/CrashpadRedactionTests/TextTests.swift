@@ -16,7 +16,7 @@ struct TextTests {
     return policy
   }
 
-  /// What becomes of an annotation's value, in a dump and in the minidump made of it.
+  /// The value of an annotation afterwards, in a dump and in the minidump made of it.
   private func value(_ text: String, _ policy: RedactionPolicy = RedactionPolicy()) throws -> String {
     var dump = SynthLinuxDump(.x86_64)
     dump.annotations = [("note", text)]

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What makes a page hard to use, found by a script in it: the checks that matter of those that accessibility tools have.
+/// The faults that make a page hard to use, found by a script in it: the most important checks of accessibility tools.
 enum Audit {
   /// A list of sentences; empty of a good page. Contrast is that of WCAG 2, level AA.
   static let script = #"""

@@ -103,7 +103,7 @@ final class Browser {
     while !events.contains(where: isLoaded) { _ = try next() }
   }
 
-  /// What a script's expression is, as JSON.
+  /// The value of a script's expression, as JSON.
   func value(_ expression: String) throws -> JSONDocument {
     let result = try call("Runtime.evaluate", ["expression": expression, "returnByValue": true, "awaitPromise": true])
     if let text = result["exceptionDetails"]["exception"]["description"].string {
@@ -133,7 +133,7 @@ final class Browser {
     return false
   }
 
-  /// What the page wrote to the console or violated, and what it asked the network for besides itself.
+  /// The page's messages in the console and violations, and its requests to the network.
   var complaints: [String] {
     var complaints: [String] = []
     for (method, parameters) in events {

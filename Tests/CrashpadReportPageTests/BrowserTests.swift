@@ -101,7 +101,7 @@ struct BrowserTests {
     try browser.open(page, runsScripts: false)
     #expect(try browser.value("document.querySelectorAll('details:not([open]), [hidden]').length").int == 0)
     #expect(try browser.value("document.querySelectorAll('button, input').length").int == 0)
-    // What the script adds are labels of what it can do.
+    // The script adds only labels of its controls.
     let without = try #require(try browser.value(text).int)
     #expect(withScripts - without < 300 && without > 10_000)
   }

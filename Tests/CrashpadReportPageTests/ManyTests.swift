@@ -149,7 +149,7 @@ struct ManyTests {
     let browser = try Browser(folder)
     try browser.open(folder.url("a.html"), width: width, theme: width == 360 ? "dark" : "light")
     #expect(try browser.value(Audit.script).array.compactMap(\.string) == [])
-    // Of an image that shrinks with the page, texts would be a few pixels high.
+    // The texts of an image that shrinks with the page would be a few pixels high.
     #expect(
       try browser.value("Array.from(document.querySelectorAll('.axis')).filter(e => e.offsetHeight >= 16).length").int
         == 2)

@@ -155,7 +155,7 @@ struct Capture: Sendable, CustomTestStringConvertible {
     }
     var exception = ExceptionSnapshot(kind: .linuxSignal, threadID: thread, code: UInt32(signal))
     exception.info = UInt32(truncatingIfNeeded: code)
-    // What lies at the stack moves with it.
+    // The values at the stack move with it.
     let isAtStack = faultAddress > stackPointer - min(stackPointer, 1 << 20) && faultAddress < stackPointer + 1 << 20
     exception.address = isAtStack ? faultAddress + slide : faultAddress
     var context = X86_64Context()
@@ -177,7 +177,7 @@ struct Capture: Sendable, CustomTestStringConvertible {
 
   static let all = captures("captures.ndjson") + captures("apple.ndjson")
 
-  /// Of programs that end in functions of libraries. Not in the set: they are there for single rules.
+  /// The programs that end in functions of libraries. They are not in the set, but there for single rules.
   static let rules = captures("rules.ndjson")
 
   private static func captures(_ name: String) -> [Capture] {

@@ -50,7 +50,7 @@ struct GroupIndexSumsTests {
     return GroupIndexEntry(path: path, identity: identity, crash: crash, hasFailed: number(0..<5) == 0)
   }
 
-  /// What a run over `entries` has.
+  /// The sums of a run over `entries`.
   private static func part(_ entries: some Sequence<GroupIndexEntry>, since: Int64?) -> CrashGroups.Part {
     var part = CrashGroups.Part()
     for entry in entries {

@@ -7,7 +7,7 @@ import Testing
 /// How well signatures tell faults apart, on captures of which the faults are known.
 @Suite("Quality of signatures")
 struct QualityTests {
-  /// Of pairs of crashes: those of one fault that have one signature, and so on.
+  /// The counts of pairs of crashes: those of one fault that have one signature, and so on.
   struct Score {
     var together = 0
     var wronglyTogether = 0
@@ -23,7 +23,7 @@ struct QualityTests {
 
     /// - Parameter keys: what each capture is grouped by.
     ///
-    /// Only crashes of one program are compared: nobody takes those of two programs for one fault.
+    /// Only crashes of one program are compared: those of two programs are never one fault.
     init(_ captures: [Capture], _ keys: [String]) {
       let programs = captures.map { $0.fault.prefix { $0 != "/" } }
       for one in captures.indices {

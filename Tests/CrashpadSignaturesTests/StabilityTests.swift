@@ -4,7 +4,7 @@ import Testing
 
 @testable import CrashpadSignatures
 
-/// What differs from run to run, or from one way of symbolication to another, does not change a signature.
+/// Differences between runs, or between ways of symbolication, do not change a signature.
 @Suite("Stability of signatures")
 struct StabilityTests {
   private func expectSame(_ what: String, _ change: (Capture) -> Signature) {
@@ -36,7 +36,7 @@ struct StabilityTests {
 
   @Test func `Other threads before and behind`() {
     expectSame("threads") { capture in
-      // Of a hang the first thread is the main thread, which has to stay the first.
+      // The first thread of a hang is the main thread, and has to stay the first.
       if capture.isApple { return capture.signature() }
       var capture = capture
       capture.threads.reverse()

@@ -7,7 +7,7 @@ import ToolRunner
 /// A crash that several programs report counts once.
 @Suite("Twins")
 struct TwinTests {
-  /// What reports say of a process.
+  /// The facts that reports have of a process.
   struct Process {
     var name = "Example"
     var pid = 4711

@@ -30,7 +30,7 @@ struct BreakpadRoundTripTests {
     }
     """
 
-  /// What there is of `cc` and `clang`, with some ways to call them.
+  /// The installed ones of `cc` and `clang`, with some ways to call them.
   private static let compilers: [String] = {
     let all = [
       "cc -g -O0", "cc -g -O2", "cc -g -O2 -gdwarf-4", "cc -g -O1 -no-pie", "clang -g -O2", "clang -g -O1 -gdwarf-4",

@@ -99,7 +99,7 @@ struct DemanglerTests {
     var cxx = "_Z1f1PIiiE"
     for digit in "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ" { cxx += "S_IS\(digit)_S\(digit)_E" }
     #expect(Demangler.demangle(cxx) == nil)
-    // What libstdc++ 12 never returns from.
+    // The functions of libstdc++ 12 that never return.
     for symbol in [
       "_ZSfIXsrU", "_Z1fIXsr1aIT_E1bUs", "_ZN5swifn7jlEENSt9enable_ifIXsrC", "_ZSfIXsr3fooU3barE", "_ZSfIXsrDE",
     ] {

@@ -225,7 +225,7 @@ struct HostileElfTests {
     #expect(try rules([0x05] + Self.number(200_000) + [2]) != nil)
     #expect(try rules(Array(repeating: 0x0a, count: 10)) != nil)
     #expect(try rules(Array(repeating: 0x0a, count: 100)) == nil)
-    // What can't be read counts from where it stands on.
+    // An unreadable part counts from its start on.
     #expect(try rules([0x50, 0x3f]) == nil)
     #expect(try rules([0x60, 0x3f]) != nil)
   }

@@ -8,7 +8,7 @@ import ToolRunner
 ///
 /// A property that is added to the snapshot fails these tests until this table says where it is shown.
 struct SnapshotPartTests {
-  /// Where a property is shown: the names of members, from the document on.
+  /// The place at which a property is shown: the names of members, from the document on.
   private enum Place: Sendable {
     case member([String])
     /// Several members, or one that is computed.

@@ -183,10 +183,10 @@ struct DatabasePlan: Sendable {
     plan.addReport(60, in: "completed", age: 5 * day)
     plan.addReport(61, in: "completed", age: 20 * day, attachments: ["log.txt"])
     plan.addReport(62, in: "completed", age: 500 * day)
-    // Without metadata, without a report, and attachments of nobody.
+    // Without metadata, without a report, and attachments of no report.
     plan.add("pending/\(id(53)).dmp", dump(53), age: 30 * day)
     plan.add("completed/\(id(63)).meta", Array(repeating: 1, count: 32), age: 30 * day)
-    plan.add("attachments/\(id(64))/log.txt", Array("nobody's".utf8), age: 30 * day)
+    plan.add("attachments/\(id(64))/log.txt", Array("nothing's".utf8), age: 30 * day)
     plan.add("new/\(id(65)).dmp", dump(65), age: 30 * day)
     // Eight bytes of a time long ago.
     plan.add("pending/\(id(54)).lock", [0, 0, 0, 0x60, 0, 0, 0, 0], age: 30 * day)

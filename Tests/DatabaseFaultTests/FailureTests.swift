@@ -18,7 +18,7 @@ struct FailureTests {
     #expect([0, 1, 73, 74, 75, 77].contains(first.status), "\(name): \(first.errorText)")
     let losses = try stage.losses("copy")
     #expect(losses.isEmpty, "\(name)")
-    // What is removed at the end of a run is in nobody's way.
+    // Files that are removed at the end of a run do not disturb others.
     let serious = failed.filter { $0.name != "unlinkat" || $0.path.hasPrefix("pending-serialized-ios-dump/") }
     if !serious.isEmpty {
       #expect(first.status != 0, "\(name): a failure, but status 0")
@@ -50,7 +50,7 @@ struct FailureTests {
   func full() throws {
     let stage = try Stage(Self.scenario)
     for call in Sweep.sample(stage.calls.map(\.number), Soak.times(6, or: 3), area: 11) {
-      // What is full can be removed from.
+      // Files can be removed from a full disk.
       let calls = ["open", "mkdirat", "linkat", "renameat", "renameat2", "write", "pwrite", "fsync", "syncfs"]
       let made = stage.calls.filter { calls.contains($0.name) }
       guard call <= made.count else { continue }

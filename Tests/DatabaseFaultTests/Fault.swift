@@ -3,13 +3,13 @@ import DumpSynth
 import Foundation
 import ToolRunner
 
-/// What happens to one run of the tool. `FaultInjection.h` says what each variable does.
+/// The fault in one run of the tool. `FaultInjection.h` says what each variable does.
 struct Fault: Sendable {
   var variables: [(name: String, value: String)] = []
 
   static let none = Fault()
   static func killed(before n: Int) -> Fault { Fault(variables: [("FAULT_KILL_BEFORE", "\(n)")]) }
-  /// Of a call that writes, half of the bytes are written.
+  /// Half of the bytes are written by a call that writes.
   static func killed(within n: Int) -> Fault { Fault(variables: [("FAULT_KILL_WITHIN", "\(n)")]) }
   static let shortWrites = Fault(variables: [("FAULT_SHORT", "1")])
 
@@ -24,7 +24,7 @@ struct Fault: Sendable {
     Fault(variables: [("FAULT_PAUSE_BEFORE", "\(n)"), ("FAULT_PAUSE_FILE", file)])
   }
 
-  /// What stands in front of a command in a shell. Paths are relative to the folder's `work`.
+  /// The words before a command in a shell. Paths are relative to the folder's `work`.
   func prefix(_ folder: TemporaryFolder, root: String, log: String? = nil) -> String {
     let work = folder.work.resolvingSymlinksInPath().path
     var all = variables.map { $0.name == "FAULT_PAUSE_FILE" ? ($0.name, "\(work)/\($0.value)") : $0 }

@@ -16,7 +16,7 @@ struct GroupIndexTests {
     return folder
   }
 
-  /// What a run prints, and what it would print if all dumps were read: the same, but for the run's folder.
+  /// The output of a run, and the output if all dumps were read: the same, but for the run's folder.
   private func groups(_ folder: TemporaryFolder, _ name: String, index: Bool) throws -> String {
     let option = index ? "--index \(name)/index" : ""
     let result = try Tool.shell("exec crashpadctl \(Self.command) \(option) \"$PWD/\(name)/dumps\"", in: folder)

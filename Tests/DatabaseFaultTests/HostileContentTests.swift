@@ -3,12 +3,12 @@ import Foundation
 import Testing
 import ToolRunner
 
-/// What somebody else put into a database.
+/// Content that another user put into a database.
 @Suite("Hostile databases")
 struct HostileContentTests {
   private static let process = Scenario.process
 
-  /// A database with three dumps and one that is none, and `outside`, where nobody has any business.
+  /// A database with three dumps and one file that is not a dump, and `outside`, which no command may touch.
   private func folder() throws -> TemporaryFolder {
     let folder = try TemporaryFolder()
     var plan = DatabasePlan.plain(3)

@@ -56,9 +56,9 @@ struct KillSweepTests {
         #expect(losses.isEmpty, "killed \(name)")
       }
       let second = try stage.run("copy")
-      // What was done by the first is no more to be done: a report that was deleted is not found.
+      // The work of the first run is not done again: a report that was deleted is not found.
       #expect(second.status < 77, "killed \(name): \(second.errorText)")
-      // Where there is nothing more to do, what the first left goes with the next run that changes something.
+      // With nothing left to do, the leftovers of the first run go with the next run that changes something.
       if !scenario.command.hasPrefix("process") {
         let third = try stage.run("copy", command: "process --database db --now \(DatabasePlan.now) --limit 0")
         #expect(third.status == 0, "killed \(name): \(third.errorText)")

@@ -2,13 +2,13 @@
 import Testing
 import ToolRunner
 
-/// What happens if the machine itself stops can't be tried out here; but the order of the calls says it.
+/// A stop of the machine itself can't be tested here; but the order of the calls shows its effect.
 @Suite("Order of calls")
 struct OrderTests {
   @Test("Before a dump goes, its report is on the disk, and then the report's names are", arguments: [3, 40])
   func dumpsGoLast(_ count: Int) throws {
     let stage = try Stage(Scenario("process", .plain(count), Scenario.process))
-    // What is written, and not on the disk yet.
+    // The data that is written, and not on the disk yet.
     var unsynced: Set<String> = []
     var areNamesSynced = false
     var published: Set<String> = []

@@ -61,7 +61,7 @@ struct RaceTests {
   func interleaved(_ scenario: Scenario) throws {
     let stage = try Stage(scenario)
     for call in Sweep.sample(stage.calls.map(\.number), Soak.times(6, or: 3), area: 200) {
-      // Where the first holds a lock for which one waits, as on settings.dat, the second ends after it.
+      // With a lock for which others wait, as on settings.dat, the second run ends after the first.
       try stage.make("copy")
       let first = Fault.pausing(before: call, file: "pause").prefix(stage.folder, root: "copy/db")
       let result = try Tool.shell(

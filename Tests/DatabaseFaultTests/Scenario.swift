@@ -30,7 +30,7 @@ struct Stage {
   let folder: TemporaryFolder
   /// After an undisturbed run.
   let expected: Tree
-  /// What an undisturbed run does to the disk.
+  /// The changes of the disk by an undisturbed run.
   let calls: [Call]
   /// By a dump's name the report that it becomes.
   private let fates: [String: String]
@@ -77,7 +77,7 @@ struct Stage {
     return try String(decoding: folder.bytes(of: name), as: UTF8.self).split(separator: "\n").compactMap { Call($0) }
   }
 
-  /// What is wrong with a database in which a run of `process` ended somewhere: a dump is neither there any more nor a
+  /// The faults of a database in which a run of `process` ended somewhere: a dump is neither there any more nor a
   /// whole report or in `rejected/`, or a report is there that has not all of its bytes, or no metadata.
   func losses(_ name: String) throws -> [String] {
     let tree = try tree(name)
@@ -93,7 +93,7 @@ struct Stage {
       if names.contains(where: { tree["pending-serialized-ios-dump/\($0)"] == dump.bytes }) { continue }
       if rejected.contains(dump.bytes) { continue }
       if let report = fates[dump.name], tree["pending/\(report).dmp"] != nil { continue }
-      // Of a program that did not crash.
+      // The file of a program that did not crash.
       if dump.bytes.isEmpty { continue }
       losses.append("\(dump.name) is lost")
     }

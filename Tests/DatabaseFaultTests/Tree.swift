@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 
-/// What is in a directory: every name below it with its kind, its permissions and its bytes. Neither times nor inodes.
+/// The contents of a directory: every name below it with its kind, its permissions and its bytes. Neither times nor inodes.
 struct Tree: Equatable {
   enum Entry: Equatable {
     case file([UInt8], mode: UInt32)

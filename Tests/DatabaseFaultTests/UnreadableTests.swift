@@ -94,7 +94,7 @@ struct UnreadableTests {
   func hardLinks() throws {
     let folder = try TemporaryFolder()
     try DatabasePlan.plain(1).make(at: folder.url("db"))
-    let secret = Array("a file of somebody else, and longer than any settings are".utf8)
+    let secret = Array("a file of another user, and longer than any settings are".utf8)
     try folder.write(secret, to: "secret")
     try folder.write(DatabasePlan.dump(1), to: "dump")
     let made = try Tool.shell(

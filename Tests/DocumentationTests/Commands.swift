@@ -8,7 +8,7 @@ enum Commands {
   /// The man page of a command: that of its group, if it is in one.
   static func page(of command: String) -> String { "crashpadctl-\(command.split(separator: " ")[0]).1" }
 
-  /// What a man page says of a command's options: of one in a group, what stands under its name in COMMANDS, and what all
+  /// The options of a command in a man page: in a group, the text under its name in COMMANDS, and what all
   /// commands of the group have.
   static func options(of command: String) throws -> [ManPage.Paragraph] {
     let page = try Repository.manPage(page(of: command))

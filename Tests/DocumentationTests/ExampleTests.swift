@@ -22,7 +22,7 @@ struct ExampleTests {
     let lines = overview.filter { $0.hasPrefix("  crashpadctl ") }
     try #require(!lines.isEmpty)
     for line in lines {
-      // What stands behind two blanks is said about the command.
+      // The text behind two blanks is about the command.
       let command = line.trimmingCharacters(in: .whitespaces).components(separatedBy: "  ")[0]
       try Self.check([command], status: 0, "help")
     }

@@ -8,7 +8,7 @@ import Testing
   struct Copy: Sendable, CustomTestStringConvertible {
     let file: String
     let part: String
-    /// What begins a line of comment.
+    /// The beginning of a line of comment.
     let comment: String
     let text: String
 

@@ -15,7 +15,7 @@ struct OptionTests {
     try #require(!options.isEmpty)
     let tags = documented.map(\.tag)
     let labels = options.map { $0.label.filter { $0 != "<" && $0 != ">" } }
-    // What all commands of a group have is documented once, wherever it stands in the help of each.
+    // The options that all commands of a group have are documented once, wherever they are in the help of each.
     if command.contains(" ") { #expect(tags.sorted() == labels.sorted()) } else { #expect(tags == labels) }
   }
 
@@ -25,7 +25,7 @@ struct OptionTests {
     for option in try Tool.help(command).options {
       let label = option.label.filter { $0 != "<" && $0 != ">" }
       guard let start = paragraphs.firstIndex(where: { $0.tag == label }) else { continue }
-      // What is set in from an option belongs to it.
+      // The lines that are indented below an option belong to it.
       let rest = paragraphs[(start + 1)...].prefix { $0.depth > 0 }
       let text = ([paragraphs[start]] + rest).map { $0.tag + " " + $0.text }.joined(separator: " ")
       let words = Set(text.split { !$0.isLetter && !$0.isNumber && $0 != "_" && $0 != "-" }.map(String.init))

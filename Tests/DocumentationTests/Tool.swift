@@ -53,7 +53,7 @@ enum Tool {
 
   private static let helps = Mutex<[String: Help]>([:])
 
-  /// What `--help` of a command prints; it is asked once.
+  /// The `--help` of a command; it is asked once.
   static func help(_ command: String = "") throws -> Help {
     if let known = helps.withLock({ $0[command] }) { return known }
     let output = try run("crashpadctl \(command) --help", in: FileManager.default.temporaryDirectory)
@@ -64,14 +64,14 @@ enum Tool {
   }
 }
 
-/// What `--help` prints.
+/// The text of `--help`.
 struct Help {
   struct Entry {
     /// "-o, --output <path>"
     let label: String
     var text: String
 
-    /// What may stand behind the option, and what does if nothing is said.
+    /// The values that the option takes, and the default.
     var values: [String] { parenthesis("values: ")?.components(separatedBy: ", ") ?? [] }
     var defaultValue: String? { parenthesis("default: ") }
 

@@ -64,7 +64,7 @@ struct ArchitectureTests {
     }
   }
 
-  /// What a system without threads looks like.
+  /// The facts of a system without threads.
   @Test("A guess goes by page size, vendor and address mask")
   func hints() {
     func guess(_ system: @escaping SmallDump.Part) -> (text: Finding.Value?, architecture: CPUArchitecture?) {

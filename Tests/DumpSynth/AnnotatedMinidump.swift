@@ -88,7 +88,7 @@ public struct AnnotatedMinidump: Sendable {
       return bytes.count - content.count
     }
 
-    /// Where it is: size and RVA.
+    /// The size and RVA of the stream.
     mutating func put(_ content: [UInt8]) -> [UInt8] {
       Bytes.of(UInt32(content.count)) + Bytes.of(UInt32(append(content)))
     }

@@ -8,7 +8,7 @@ public struct DumpRecord: Equatable, Sendable {
   public let end: Int
   /// Nil for ends, for the root and for maps in arrays.
   public let key: UInt16?
-  /// Where a property's value stands.
+  /// The offset of a property's value.
   public let value: Range<Int>?
   /// Containers that are open before this record: 0 for the root's start, 1 for what stands in the root.
   public let depth: Int

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What Breakpad copies from `/proc` and `/etc`: text as it stands there, and the auxiliary vector.
+/// The text that Breakpad copies from `/proc` and `/etc`, as it is there, and the auxiliary vector.
 struct LinuxText {
   private let parameters: SynthMinidumpParameters
   private let process: MinidumpProcess

@@ -95,7 +95,7 @@ public enum MinidumpDamage: String, CaseIterable, Sendable {
   case duplicates
 }
 
-/// What a minidump shall contain.
+/// The contents of a minidump.
 public struct SynthMinidumpParameters: Sendable {
   public var processor = MinidumpProcessor.x86_64
   public var system = MinidumpSystem.linux

@@ -4,7 +4,7 @@ struct MinidumpStreams {
   let parameters: SynthMinidumpParameters
   let process: MinidumpProcess
   var writer: MinidumpWriter
-  /// Where stacks have to be entered once their bytes stand at the end of the file: memory descriptors by thread.
+  /// The places in which stacks have to be entered once their bytes stand at the end of the file: memory descriptors by thread.
   private var stackFields: [(thread: Int, offset: Int, path: String)] = []
 
   init(_ parameters: SynthMinidumpParameters, _ process: MinidumpProcess) {

@@ -24,7 +24,7 @@ public enum Mutation: CaseIterable, Sendable {
   case insertBracket
   /// The end of the other kind of container.
   case wrongEnd
-  /// A record with a key that nobody knows.
+  /// A record with an unknown key.
   case insertUnknown
   /// A byte that is no command.
   case insertNoise

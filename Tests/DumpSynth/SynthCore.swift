@@ -55,7 +55,7 @@ public struct SynthCore: Sendable {
   public var threads: [Thread] = []
   public var segments: [Segment] = []
   public var mappings: [Mapping] = []
-  /// What the mappings and the vDSO are: the program first, the others by address.
+  /// The mappings and the vDSO: the program first, the others by address.
   public var modules: [Module] = []
   public var auxiliaryVector: [(type: UInt64, value: UInt64)] = []
   public var arguments: [String]

@@ -62,7 +62,7 @@ public struct SynthDump: Sendable {
   }
 }
 
-/// What the dump says about the process.
+/// The dump's facts about the process.
 public struct SynthProcess: Sendable {
   public let pid: UInt32
   public let parentPID: UInt32 = 1
@@ -76,7 +76,7 @@ public struct SynthProcess: Sendable {
   public let threadUser: (Int32, Int32)
   public let threadSystem: (Int32, Int32)
   public let annotations: [(name: String, value: String)]
-  /// What happens to stand in the padding of the two `timeval`s.
+  /// The values in the padding of the two `timeval`s.
   let padding: [UInt8]
 
   init(_ parameters: SynthParameters) {
@@ -101,7 +101,7 @@ public struct SynthProcess: Sendable {
   }
 }
 
-/// What the dump says about the device.
+/// The dump's facts about the device.
 public struct SynthSystem: Sendable {
   public let machine: String
   public let osVersion: (major: Int32, minor: Int32, bugfix: Int32) = (17, 4, 1)

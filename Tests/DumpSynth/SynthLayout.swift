@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Where things lie in the address space of the process: the usual places of iOS (arm64) and its simulator (x86_64).
+/// The places in the address space of the process: the usual ones of iOS (arm64) and its simulator (x86_64).
 struct SynthLayout {
   let heapBase: UInt64
   private let stackBase: UInt64

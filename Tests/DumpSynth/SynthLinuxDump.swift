@@ -16,7 +16,7 @@ public struct SynthLinuxDump: Sendable {
     public var dataAddress: UInt64
     public var stackAddress: UInt64
     public var stack: [UInt8]
-    /// What a walk along the frame pointers has to find.
+    /// The addresses that a walk along the frame pointers has to find.
     public var backtrace: [UInt64]
   }
 
@@ -129,7 +129,7 @@ public struct SynthLinuxDump: Sendable {
     }.joined()
   }
 
-  /// What uname(1) says.
+  /// The answer of uname(1).
   public var uname: String { "Linux \(kernelRelease ?? "") \(kernelVersion) \(machine)" }
 
   // MARK: Bytes

@@ -12,7 +12,7 @@ public struct SynthMinidump: Sendable {
   public let memory: SynthMemory
   /// Every number of the file that a reader must check.
   public let fields: [MinidumpField]
-  /// Where each stream of `parameters.effectiveStreams` stands.
+  /// The place of each stream of `parameters.effectiveStreams`.
   public let streams: [(stream: MinidumpStream, range: Range<Int>)]
   public let exceptionCode: UInt32
   public let exceptionAddress: UInt64

@@ -5,7 +5,7 @@ public enum SynthArchitecture: String, CaseIterable, Sendable {
   case x86_64
 }
 
-/// What the dump says about the crash.
+/// The dump's facts about the crash.
 public enum SynthException: Equatable, Sendable {
   /// No exception map at all.
   case none
@@ -24,7 +24,7 @@ public enum SynthException: Equatable, Sendable {
   public static let abort = SynthException.signal(number: 6, code: 0)
 }
 
-/// What a dump shall contain. The defaults make a dump of roughly 110 KB, as a small application leaves it.
+/// The contents of a dump. The defaults make a dump of roughly 110 KB, as a small application leaves it.
 public struct SynthParameters: Sendable {
   public var architecture: SynthArchitecture
   public var seed: UInt64
@@ -102,7 +102,7 @@ public struct SynthParameters: Sendable {
     scaled.stackBytes = 16
     var rest = target - SynthDump(scaled).bytes.count
     while rest < 0 && (scaled.contextRegionsPerThread > 2 || scaled.threadCount > 1) {
-      // What is not a stack is already too much: fewer regions, then fewer threads.
+      // Memory besides stacks is already too much: fewer regions, then fewer threads.
       if scaled.contextRegionsPerThread > 2 {
         scaled.contextRegionsPerThread -= 1
       } else {

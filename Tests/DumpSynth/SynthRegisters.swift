@@ -61,7 +61,7 @@ enum FloatState {
   static func bytes(_ architecture: SynthArchitecture, _ random: inout SplitMix64) -> [UInt8] {
     switch architecture {
     case .arm64:
-      // v0–v31, fpsr, fpcr, and 8 bytes of padding that nobody initialises.
+      // v0–v31, fpsr, fpcr, and 8 bytes of padding without a defined value.
       return random.bytes(512) + Bytes.of(UInt32(0x10)) + Bytes.of(UInt32(0)) + random.bytes(8)
     case .x86_64:
       var image = random.bytes(512)

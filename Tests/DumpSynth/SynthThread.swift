@@ -11,7 +11,7 @@ public struct SynthThread: Sendable {
   /// Registers as the thread's own map has them. For the crashed thread the exception's registers are
   /// `SynthDump.exceptionRegisters`, whose pc differs, so that a test sees which were taken.
   public let registers: SynthRegisters
-  /// What a walk along the frame pointers has to find: the pc, `lr` of a leaf, then unsigned return addresses.
+  /// The addresses that a walk along the frame pointers has to find: the pc, `lr` of a leaf, then unsigned return addresses.
   public let backtrace: [UInt64]
   /// `kThreadUncaughtNSExceptionFrames`; empty for any thread but that of an NSException on arm64, which then has
   /// neither registers nor a stack in the dump.

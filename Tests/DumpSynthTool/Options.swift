@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import DumpSynth
 
-/// What the command line asks for.
+/// The options of the command line.
 struct Options {
   enum Kind: String {
     case idump

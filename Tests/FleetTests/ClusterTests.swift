@@ -11,7 +11,7 @@ struct ClusterTests {
   private static let handler = "\(root)/.build/handler/libcrashpad_handler.so"
   private static let count = ProcessInfo.processInfo.environment["CRASHPADCTL_CLUSTER"].flatMap { Int($0) }
 
-  /// What the cluster does, and when its tables are equal, is in Cluster/cluster.py.
+  /// The work of the cluster, and the equality of its tables, are defined in Cluster/cluster.py.
   @Test(
     .enabled(
       if: count != nil && FileManager.default.isExecutableFile(atPath: python),
@@ -30,7 +30,7 @@ struct ClusterTests {
     #expect(result.outputLines.contains("all tables are equal"))
   }
 
-  /// What crashes, and which symbols there are of it, is in Cluster/symbols.py.
+  /// The programs that crash, and their symbols, are in Cluster/symbols.py.
   @Test(
     .enabled(
       if: count != nil && FileManager.default.isExecutableFile(atPath: python)

@@ -24,7 +24,7 @@ struct WorkerClient {
     let answers: [Answer]
     let errors: String
     let status: Int32
-    /// What is behind the last whole answer.
+    /// The bytes behind the last whole answer.
     let rest: Data
   }
 

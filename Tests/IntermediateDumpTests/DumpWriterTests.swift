@@ -8,7 +8,7 @@ import Testing
 struct DumpWriterTests {
   private struct Stop: Error {}
 
-  /// What a broken output would throw.
+  /// The error of a broken output.
   private final class FailingOutput: ByteOutput {
     func write(_ bytes: RawSpan) throws { throw Stop() }
   }

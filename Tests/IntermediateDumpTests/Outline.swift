@@ -13,7 +13,7 @@ struct FlatRecord: Equatable {
   var kind: Kind
   var key: UInt16
   var offset: Int
-  /// Of a property its value, of a container what is inside.
+  /// The value of a property, and the contents of a container.
   var contentStart: Int
   var contentEnd: Int
   var depth: Int
@@ -86,7 +86,7 @@ extension DumpTree {
   }
 }
 
-/// What a tree holds, as one line: `kVersion:1 kThreads[{kThreadID:8}{}]`, sizes behind the colons.
+/// The contents of a tree as one line: `kVersion:1 kThreads[{kThreadID:8}{}]`, sizes behind the colons.
 func outline(_ array: [UInt8]) -> String {
   withBytes(array) { bytes in
     let tree = DumpTree(parsing: bytes)

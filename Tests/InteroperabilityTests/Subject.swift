@@ -44,7 +44,7 @@ struct Subject: CustomTestStringConvertible, Sendable {
 
 /// Registers by the names that debuggers use.
 extension SynthDump {
-  /// What a debugger shows of a thread: of the one that crashed, the registers of the exception.
+  /// The registers of a thread in a debugger: in the thread that crashed, those of the exception.
   func registers(of index: Int) -> [String: UInt64] {
     let thread = threads[index]
     if !thread.hasState, thread.uncaughtFrames.count > 1 {
@@ -67,7 +67,7 @@ extension SynthDump {
     return Dictionary(uniqueKeysWithValues: zip(names, registers.values))
   }
 
-  /// What a walk finds: the pc, then return addresses, which lead behind the call.
+  /// The frames that a walk finds: the pc, then return addresses, which lead behind the call.
   func backtrace(of index: Int) -> [UInt64] {
     let thread = threads[index]
     if !thread.hasState { return thread.uncaughtFrames }

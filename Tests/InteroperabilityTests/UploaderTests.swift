@@ -103,7 +103,7 @@ struct UploaderTests {
     return "00000000-0000-4000-8000-" + String(repeating: "0", count: 12 - digits.count) + digits
   }
 
-  /// What came of a report, in the order in which it came.
+  /// The outcome of a report, in the order of attempts.
   private struct Upload: Equatable {
     var target = ""
     var contentType = ""
@@ -111,7 +111,7 @@ struct UploaderTests {
     /// Names, files' names, types, checksums.
     var parts: [[String]] = []
     var fields: [[String]] = []
-    /// Of the form, not compressed; boundaries have one length.
+    /// The size of the form, not compressed; boundaries have one length.
     var size = 0
   }
 
@@ -179,7 +179,7 @@ struct UploaderTests {
     #expect(try Tool.shell("cp -a ours theirs", in: folder).status == 0)
   }
 
-  /// What both send of copies of one database, by the reports' names.
+  /// The requests of both for copies of one database, by the reports' names.
   private func send(_ reports: [(name: String, report: Report)], gzip: Bool) throws
     -> [(name: String, ours: Upload, theirs: Upload)]
   {

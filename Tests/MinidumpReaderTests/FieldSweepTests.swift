@@ -90,7 +90,7 @@ struct FieldSweepTests {
     let entry = field.path.dropFirst(head.count).prefix { $0 != "." }
     let stream = "streams."
     switch head {
-    // What a stack is no longer becomes other memory.
+    // Bytes that no longer belong to a stack become other memory.
     case "threadList": return ["threads\(entry)", "memory", stream]
     case "threadNames": return ["threads", stream]
     case "moduleList": return ["modules\(entry)", stream]

@@ -8,7 +8,7 @@ import CrashpadSnapshot
 import Testing
 
 /// From an intermediate dump of a Linux process to a Linux minidump and back. What that can't carry: see `RoundTripTests`; and
-/// time zones, as nobody writes them on Linux, and how a thread was captured.
+/// time zones, as no handler writes them on Linux, and how a thread was captured.
 @Suite("Round trip: Linux dump, minidump, snapshot")
 struct LinuxRoundTripTests {
   @Test("Process, system and texts come back", arguments: SynthArchitecture.allCases)
@@ -145,6 +145,6 @@ struct LinuxRoundTripTests {
 }
 
 extension RoundTrip {
-  /// Where the platform's number stands in SystemInfo.
+  /// The offset of the platform's number in SystemInfo.
   fileprivate var platformPlace: Int { (reading.streams.first { $0.type == .systemInfo }?.range.offset ?? 0) + 20 }
 }

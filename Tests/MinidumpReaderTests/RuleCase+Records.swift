@@ -88,7 +88,7 @@ extension RuleCase {
     let modules = linux.value("crashpadInfo.modules.rva")
     let path = "CrashpadInfo.ModuleList[0]"
     func outside(_ field: String, _ path: String) -> RuleCase {
-      // Where a place has a size, that is said first.
+      // The size of a place is given first, if it has one.
       let isSized = linux.fields.contains { $0.path == "\(field).size" }
       return RuleCase(
         MinidumpRules.annotationOutside, path, at: linux.field(isSized ? "\(field).size" : "\(field).rva").offset,

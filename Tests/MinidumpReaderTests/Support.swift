@@ -119,7 +119,7 @@ enum Layout: String, CaseIterable, Sendable, CustomTestStringConvertible {
 }
 
 extension SynthMinidump {
-  /// Where a field stands that the synthesiser noted.
+  /// The offset of a field that the synthesizer noted.
   func field(_ path: String) -> MinidumpField {
     guard let field = fields.first(where: { $0.path == path }) else { preconditionFailure("no field \(path)") }
     return field

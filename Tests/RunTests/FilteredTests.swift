@@ -57,7 +57,7 @@ struct FilteredTests {
     #expect(check["state"].string == (how == "kill" ? "missing" : "limited"))
     #expect(check["found"].string?.hasSuffix(call) == true, "\(check["found"].string ?? "")")
     #expect(check["advice"].string == "allow these calls in the seccomp profile")
-    // Where the call is not needed for the files, the trial has its dump.
+    // With a call that the files do not need, the trial has its dump.
     if call == "clock_gettime" { #expect((document["trial"]["threads"].int ?? 0) >= 4) }
   }
 

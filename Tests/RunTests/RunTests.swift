@@ -3,7 +3,7 @@ import Foundation
 import Testing
 import ToolRunner
 
-/// What passes through `crashpadctl run`, by real processes: a program with it and without it does the same.
+/// The effects that pass through `crashpadctl run`, by real processes: a program with it and without it does the same.
 @Suite("A program does not notice crashpadctl run", .enabled(if: HandlerLibrary.canBeBuilt, "clang is not installed"))
 struct RunTests {
   /// `handled PROGRAM …` is the program with the handler, its database `db`.
@@ -13,7 +13,7 @@ struct RunTests {
       "export \(HandlerLibrary.variable)='\(try HandlerLibrary.path())'\n\(handled)\(script)", in: folder)
   }
 
-  /// What is in the database of a folder, all of it dumps.
+  /// The contents of a folder's database, all of it dumps.
   static func dumps(in folder: TemporaryFolder) throws -> [String] {
     folder.exists("db/pending-serialized-ios-dump") ? try folder.names(in: "db/pending-serialized-ios-dump") : []
   }

@@ -15,7 +15,7 @@ func withBytes<Result>(_ array: [UInt8], _ body: (RawSpan) throws -> Result) ret
   try unsafe body(array.span.bytes)
 }
 
-/// What happens to a dump from its bytes to a minidump and to JSON: all that may trap, and what must hold of the results.
+/// The way of a dump from its bytes to a minidump and to JSON: all that may trap, and what must hold of the results.
 enum Pipeline {
   /// A statement that does not hold.
   struct Broken: Error, CustomStringConvertible {
@@ -162,7 +162,7 @@ enum Sweep {
     return SynthDump(parameters).bytes
   }
 
-  /// Of a Linux process, with a thread of each way to capture one.
+  /// The dump of a Linux process, with a thread of each way to capture one.
   static func linuxDump(_ architecture: SynthArchitecture) -> [UInt8] {
     var dump = SynthLinuxDump(architecture, threads: 3)
     for index in dump.threads.indices { dump.threads[index].stack.removeLast(512 - 24) }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// The commands that the tool has, as it says itself: a new one is tested without being named here.
 public enum CommandTree {
-  /// Those that do something, by their words: `inspect`, `database list`. Neither groups, nor `help`, nor hidden ones.
+  /// The commands with an action, by their words: `inspect`, `database list`. Neither groups, nor `help`, nor hidden ones.
   public static let commands: [String] = {
     guard let result = try? Tool.run(["--experimental-dump-help"], in: TemporaryFolder()),
       let dump = try? JSONDocument(result.output)
@@ -12,7 +12,7 @@ public enum CommandTree {
   /// Every option of a command's `--help`, by all its names: `["-o", "--output"]`.
   public static func options(inHelp help: String) -> [[String]] {
     help.split(separator: "\n").filter { $0.hasPrefix("  -") }.map { line in
-      // What the option does stands behind at least two blanks.
+      // The description of the option stands behind at least two blanks.
       var label = line.dropFirst(2)
       if let end = label.firstRange(of: "  ") { label = label[..<end.lowerBound] }
       return label.split(separator: " ").filter { $0.hasPrefix("-") }.map { String($0.filter { $0 != "," }) }

@@ -11,7 +11,7 @@ public enum HandlerLibrary {
     return folders.map { "\($0)/clang" }.first { FileManager.default.isExecutableFile(atPath: $0) }
   }()
 
-  /// Without clang nobody can build it.
+  /// It can't be built without clang.
   public static var canBeBuilt: Bool { compiler != nil }
 
   public struct NotBuilt: Error, CustomStringConvertible { public let description: String }

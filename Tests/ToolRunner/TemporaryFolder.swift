@@ -87,7 +87,7 @@ public final class TemporaryFolder: Sendable {
   }
 }
 
-/// What this machine lets a test do.
+/// The rights that this machine gives to a test.
 public enum Machine {
   public static let isRoot = geteuid() == 0
   public static let hasSetpriv = FileManager.default.isExecutableFile(atPath: "/usr/bin/setpriv")
@@ -109,6 +109,6 @@ public enum Machine {
     return process.terminationStatus == 0
   }()
 
-  /// Who is not root may mount in a user namespace, where it is allowed.
+  /// A user who is not root may mount in a user namespace, where it is allowed.
   public static var mapping: String { isRoot ? "" : "--map-root-user" }
 }

@@ -3,7 +3,7 @@ public import Foundation
 
 /// The tool under test, run as a process of its own.
 public enum Tool {
-  /// What a command left.
+  /// The result of a command.
   public struct Outcome: Sendable {
     public let output: Data
     public let errors: Data
@@ -72,7 +72,7 @@ public enum Tool {
 
   private static func run(_ process: Process, in folder: TemporaryFolder, input: Data? = nil) throws -> Outcome {
     prepare(process, folder)
-    // Files in place of pipes: nobody has to empty them while the command runs.
+    // Files in place of pipes: a pipe would have to be emptied while the command runs.
     let output = try folder.scratchFile()
     let errors = try folder.scratchFile()
     if let input {

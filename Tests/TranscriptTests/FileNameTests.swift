@@ -106,7 +106,7 @@ struct FileNameTests {
     let line = all.components(separatedBy: " && ")[0].components(separatedBy: "; ")[0]
     let names = try Tool.shell("ls", in: folder).text
     let given = #"\#(option) "$(printf 'k\351=v\377')""#
-    // Of an option that is there twice, the last one counts; behind -- the program's arguments begin.
+    // The last one of an option that is there twice counts; behind -- the program's arguments begin.
     let words = command == "run" ? line.replacing("run", with: "run \(given)", maxReplacements: 1) : "\(line) \(given)"
     let result = try Tool.shell(before + "crashpadctl " + words, in: folder)
     #expect(result.status == 64, "\(result.errorText)")

@@ -44,7 +44,7 @@ struct OutputFileTests {
         #expect(try folder.bytes(of: "out/result").count == whole, "round \(round), seed \(seed)")
         try FileManager.default.removeItem(at: folder.url("out/result"))
       } else {
-        // Where the file system has no nameless files, a temporary one stays.
+        // On file systems without nameless files, a temporary one stays.
         #expect(names == [] || !Self.hasNamelessFiles(folder), "round \(round), seed \(seed): \(names)")
       }
     }
@@ -252,7 +252,7 @@ extension ProcessInfo {
 }
 
 extension [UInt8] {
-  /// Where the first element of an array stands.
+  /// The offset of the first element of an array.
   fileprivate func firstElement(of key: DumpKey) -> Range<Int> {
     let start = record(key).end
     return DumpRecords.walk(self).records.first { $0.start == start }?.subtree ?? start..<start

@@ -4,7 +4,7 @@ import Foundation
 import Testing
 import ToolRunner
 
-/// What a command does with an output that is no plain file: devices, FIFOs, links, descriptors.
+/// The effect of a command on an output that is not a plain file: devices, FIFOs, links, descriptors.
 @Suite("Places of outputs", .enabled(if: HandlerLibrary.canBeBuilt, "clang is not installed"))
 struct OutputPlaceTests {
   /// A command that writes to `OUT`, and how its output begins.
@@ -79,7 +79,7 @@ struct OutputPlaceTests {
     for name in ["/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"] {
       let piped = try shell("crashpadctl \(writer.line(name)) | cat", in: folder)
       #expect(piped.output.starts(with: writer.start.utf8), "\(name): \(piped.errorText)")
-      // What was written to the file before, and what comes behind it, stays.
+      // The bytes that were written to the file before, and those behind it, stay.
       let command = "crashpadctl \(writer.line(name))"
       #expect(try shell("{ echo before; \(command); echo after; } > got", in: folder).status == 0)
       let got = try folder.bytes(of: "got")

@@ -92,7 +92,7 @@ enum Samples {
     "notes.txt": Array("Meet at ten, bring the crash.\n".utf8),
   ]
 
-  /// Of a Linux process whose threads could not all be stopped.
+  /// The dump of a Linux process whose threads could not all be stopped.
   private static let linuxPartial: [UInt8] = {
     var dump = SynthLinuxDump(threads: 4)
     dump.signal = (6, -6, 0)
@@ -107,7 +107,7 @@ enum Samples {
     return dump.bytes
   }()
 
-  /// Of a Linux process that lives on.
+  /// The dump of a Linux process that lives on.
   private static let linuxSimulated: [UInt8] = {
     var dump = SynthLinuxDump(threads: 1)
     dump.signal = (-1, 0, dump.threads[0].registers.pc)

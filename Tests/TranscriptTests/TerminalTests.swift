@@ -4,7 +4,7 @@ import Foundation
 import Testing
 import ToolRunner
 
-/// What a terminal of some width gets; script(1) makes one.
+/// The output on a terminal of some width; script(1) makes one.
 @Suite("On a terminal", .enabled(if: Machine.hasTerminals, "\(Machine.noTerminals)"))
 struct TerminalTests {
   /// The lines that a command prints on a terminal of `width` columns.

@@ -41,7 +41,7 @@ struct Transcript {
     var next = Step()
     for line in text.split(separator: "\n", omittingEmptySubsequences: false) {
       if line.hasPrefix("status ") {
-        // What the tool printed may look like a comment; one of ours stands between two steps.
+        // The output of the tool may look like a comment; one of ours stands between two steps.
         next = Step()
       } else if line.hasPrefix("# ") {
         next.comments.append(String(line))

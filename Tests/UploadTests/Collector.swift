@@ -11,7 +11,7 @@ final class Collector: Sendable {
   private let process: Process
   /// The collector runs as long as this is open, whatever happens to the test.
   private let input: Pipe
-  /// Has the port of a collector that was stopped, so that nobody else gets it, and listens to none; -1 if there is none.
+  /// Has the port of a collector that was stopped, so that no other program gets it, and does not listen; -1 if there is none.
   private let holder = Mutex<Int32>(-1)
 
   struct NotStarted: Error, CustomStringConvertible { let description: String }
@@ -98,7 +98,7 @@ final class Collector: Sendable {
 
   func url(_ path: String = "/submit") -> String { "http://127.0.0.1:\(port)\(path)" }
 
-  /// What has come until now. A tool that has got an answer finds its request here.
+  /// The requests until now. A tool that has got an answer finds its request here.
   var events: [Event] {
     get throws {
       try String(decoding: Data(contentsOf: directory.appending(path: "log.ndjson")), as: UTF8.self)
@@ -149,7 +149,7 @@ final class Collector: Sendable {
     /// The report's id, as the minidump's name has it.
     let report: String?
     let status: Int
-    /// What it was called in the answer.
+    /// The name in the answer.
     let id: String?
     let problem: String?
 

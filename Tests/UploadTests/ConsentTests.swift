@@ -4,7 +4,7 @@ import Foundation
 import Testing
 import ToolRunner
 
-/// What the settings of a database allow.
+/// The permissions in the settings of a database.
 @Suite("Consent to uploads")
 struct ConsentTests {
   private static let now = UploadDatabase.now

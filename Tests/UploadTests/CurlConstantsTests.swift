@@ -3,7 +3,7 @@ import Foundation
 import Testing
 import ToolRunner
 
-/// What is declared of libcurl, against its own header.
+/// The declarations of libcurl, against its own header.
 @Suite("The constants of libcurl")
 struct CurlConstantsTests {
   private static let declarations = URL(fileURLWithPath: #filePath).deletingLastPathComponent()

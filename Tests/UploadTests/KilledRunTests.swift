@@ -206,7 +206,7 @@ struct KilledRunTests {
     let result = try Tool.shell(
       "\(command) & first=$!; \(command) & second=$!; \(command); echo $?; wait $first; echo $?; wait $second; echo $?",
       in: folder)
-    // Whoever finds a report taken says so; that is no failure of the reports.
+    // A run that finds a report locked says so; the report has not failed.
     #expect(result.outputLines.dropLast().allSatisfy { $0 == "0" || $0 == "75" }, "\(result.text) \(result.errorText)")
     try collector.settle()
     let received = try received(collector)

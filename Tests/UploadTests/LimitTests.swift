@@ -19,7 +19,7 @@ struct LimitTests {
     let first = try Tool.shell(
       "ulimit -n \(limit); exec \(database.command("--jobs 16 --url \(collector.url())"))", in: folder)
     #expect(!first.errorText.contains("will be sent again"), "\(first.errorText)")
-    // What had no descriptor left was not sent, and is now.
+    // A request without a descriptor was not sent at first, and is now.
     let second = try database.upload(to: collector.url())
     #expect(second.status == 0, "\(first.errorText)\(second.errorText)")
     let requests = try collector.requests

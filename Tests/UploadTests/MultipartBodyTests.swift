@@ -74,7 +74,7 @@ struct MultipartBodyTests {
 
     """
 
-  /// What is not UTF-8 in it stands as a question mark in the text.
+  /// A byte that is not UTF-8 in it stands as a question mark in the text.
   private static var bytes: [UInt8] {
     var bytes = Array(text.utf8)
     if let place = bytes.firstIndex(of: UInt8(ascii: "?")) { bytes[place] = 0xff }

@@ -50,7 +50,7 @@ struct NetworkTests {
     let url = server.secureURL(collector)
     let id = UploadDatabase.id
     try database.upload(to: url, "--report \(id(1))", variables: "SSL_CERT_DIR=hashed", status: 0)
-    // The system trusts the server now, and whoever names another authority does not.
+    // The system trusts the server now, and a run that names another authority does not.
     let system =
       "unshare --mount \(Machine.mapping) sh -c 'mount --bind hashed /etc/ssl/certs && exec \"$0\" \"$@\"'"
     for (options, variables) in [("--ca-file other.pem", ""), ("", "SSL_CERT_FILE=other.pem")] {
@@ -108,7 +108,7 @@ struct NetworkTests {
   @Test("Proxies of the environment and of --proxy, and none for those of no_proxy")
   func proxies() throws {
     let folder = try TemporaryFolder()
-    // Whoever is asked for everything answers as if it had passed it on.
+    // A proxy that gets every request answers as if it had forwarded it.
     let proxy = try Collector(in: folder, "proxy")
     let server = try Collector(in: folder, "server")
     let database = try UploadDatabase(folder)
@@ -124,7 +124,7 @@ struct NetworkTests {
       (server.url(), "http_proxy=\(dead) no_proxy=127.0.0.1", "", false),
       (server.url(), "http_proxy=\(dead) NO_PROXY='*'", "", false),
       (server.url(), "http_proxy=\(dead)", "--proxy ''", false),
-      // What the environment excepts, it excepts of its own proxies.
+      // The exceptions of the environment apply to its own proxies.
       (server.url(), "no_proxy=127.0.0.1", "--proxy \(here)", true),
     ]
     for (index, run) in runs.enumerated() {
@@ -186,7 +186,7 @@ struct NetworkTests {
     let folder = try TemporaryFolder()
     let database = try UploadDatabase(folder)
     try database.add(1)
-    // Of a queue of one that is full the kernel drops what comes, as firewalls do.
+    // The kernel drops connections to a full queue of one, as firewalls do.
     try folder.write(
       Array(
         """

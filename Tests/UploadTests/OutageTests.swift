@@ -15,7 +15,7 @@ struct OutageTests {
 
   struct Night: Sendable, CustomTestStringConvertible {
     let testDescription: String
-    /// What the collector answers, run by run, again and again; nil where nobody listens.
+    /// The collector's answers, run by run, repeated; nil for a closed port.
     let paths: [String]?
     var status: Int32? = 75
 

@@ -5,7 +5,7 @@ import Foundation
 import Testing
 import ToolRunner
 
-/// What a server receives of a report.
+/// The form that a server receives of a report.
 @Suite("Received requests")
 struct ReceivedTests {
   enum Way: String, CaseIterable, CustomTestStringConvertible {

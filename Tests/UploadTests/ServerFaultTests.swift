@@ -4,7 +4,7 @@ import Foundation
 import Testing
 import ToolRunner
 
-/// What becomes of two reports, sent one after the other, when the server does something wrong.
+/// The outcome of two reports, sent one after the other, when the server does something wrong.
 struct ServerFault: Sendable, CustomTestStringConvertible {
   enum Fate: Sendable {
     case uploaded
@@ -17,7 +17,7 @@ struct ServerFault: Sendable, CustomTestStringConvertible {
   let first: Fate
   let second: Fate
   let status: Int32
-  /// What is said.
+  /// The message.
   let text: String
   /// Bodies that come whole.
   let requests: Int
@@ -217,7 +217,7 @@ struct ServerFaultTests {
   }
 
   @Test("A server whose port is closed ends the run, after one report")
-  func nobody() throws {
+  func closedPort() throws {
     let folder = try TemporaryFolder()
     let collector = try Collector(in: folder)
     collector.stop()

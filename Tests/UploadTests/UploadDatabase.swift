@@ -73,7 +73,7 @@ struct UploadDatabase {
 
   func add(_ numbers: ClosedRange<Int>) throws { for number in numbers { try add(number) } }
 
-  /// What is known of a report.
+  /// The state of a report.
   struct Found: Equatable {
     var state: String
     var metadata: ReportMetadata
@@ -95,7 +95,7 @@ struct UploadDatabase {
       content: try folder.bytes(of: "\(name)/\(state)/\(id).dmp"))
   }
 
-  /// What a run that was killed may have left of a report: it is there, and whether its id was durably written.
+  /// The state of a report after a killed run: whether it is there, and whether its id was durably written.
   func recordedID(_ number: Int) throws -> String? {
     let id = Self.id(number)
     for state in ["completed", "pending"] {

@@ -149,7 +149,7 @@ struct UploadDestinationTests {
     let report = fields(values)
     let sent = try UploadDestination(preset: preset).fields(of: report).fields
     #expect(sent.map(\.name) == sent.map(\.name).sorted { $0.lexicographicallyPrecedes($1) })
-    // What the report has is sent as it is.
+    // The values of the report are sent as they are.
     #expect(
       Set(report.fields).subtracting(sent).allSatisfy { preset.hasPrefix("breakpad") && $0.name == Array("uuid".utf8) })
     var added: [String: String] = [:]

@@ -7,7 +7,7 @@ struct WebAddressTests {
   struct Good: CustomTestStringConvertible {
     let text: String
     let displayName: String
-    /// What the address says; nil if that is the text itself.
+    /// The message about the address; nil if that is the text itself.
     let again: String?
 
     var testDescription: String { text }

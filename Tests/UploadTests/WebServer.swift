@@ -54,7 +54,7 @@ struct WebServer: Sendable {
           securePorts = Dictionary(uniqueKeysWithValues: zip(Self.certificates, ports.dropFirst()))
           return
         }
-        // Somebody else was faster with a port.
+        // Another program took the port first.
         reason = (try? String(contentsOf: folder.appending(path: "error.log"), encoding: .utf8)) ?? ""
       }
       throw NotStarted(description: reason)

@@ -9,7 +9,7 @@ package struct Disassembly: Sendable, Equatable {
   package struct Line: Sendable, Equatable {
     package let address: UInt64
     package let bytes: [UInt8]
-    /// "mov rbp, rsp"; nil of bytes that are no instruction.
+    /// "mov rbp, rsp"; nil for bytes that are no instruction.
     package let text: String?
   }
 

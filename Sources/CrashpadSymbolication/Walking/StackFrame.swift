@@ -17,7 +17,7 @@ package enum FrameTrust: String, Sendable, CaseIterable {
   case scan
 }
 
-/// What a walk may conclude from a frame, by the method that found it. Everything else is a guess, and is marked as one.
+/// The conclusions that a walk may draw from a frame, by the method that found it. Everything else is a guess, and is marked as one.
 ///
 /// Sources: "The Stack Frame" in the psABI of x86-64, which lets code use `rbp` as a general register, and sets it to 0 before
 /// the outermost frame; "The Frame Pointer" in the AAPCS64, which ends the chain with an address of 0.

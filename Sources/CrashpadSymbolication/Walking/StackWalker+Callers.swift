@@ -35,7 +35,7 @@ extension StackWalker {
       case .notFound: break
       }
     }
-    // What lies behind the first function of a thread is not a stack.
+    // The memory behind the first function of a thread is not a stack.
     if found == nil, isStart(callee) { return .end(.done) }
     guard let caller = found ?? byLinkRegister(callee) ?? byScan(callee) else {
       let isMissing = rules != nil || callee.registers.stackPointer.map { load($0, callee) == nil } ?? true

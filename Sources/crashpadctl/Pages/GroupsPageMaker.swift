@@ -58,7 +58,7 @@ struct GroupsPageMaker {
     return made
   }
 
-  /// "2026-11-20"; nil of a time that no calendar has.
+  /// "2026-11-20"; nil for a time outside of the calendar.
   private static func day(_ seconds: Int64) -> String? {
     TextFormat.rfc3339(Timestamp(seconds: seconds)).map { String($0.prefix(10)) }
   }

@@ -7,7 +7,7 @@ struct WorkerAnswer: Sendable {
 
   /// - Parameters:
   ///   - id: the request's.
-  ///   - operation: the request's name of what is to be done; nil of a head that can't be read.
+  ///   - operation: the operation's name in the request; nil for a head that can't be read.
   ///   - made: the dump that was made.
   ///   - error: why there is no result.
   ///   - document: writes the document of the command with the operation's name.

@@ -18,7 +18,7 @@ final class WorkerOutput: @unchecked Sendable {
 
   private let monitor = Monitor()
   private let isOrdered: Bool
-  /// So many answers wait for one before them; then the threads do.
+  /// The most answers that wait for an earlier one. Beyond, the threads wait.
   private let window: Int
   private var nextIndex = 0
   private var waiting: [Int: WorkerAnswer] = [:]

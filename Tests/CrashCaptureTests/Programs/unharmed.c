@@ -265,7 +265,7 @@ static void catch_signal(int number) {
   sem_post(&caught);
 }
 
-// Whoever sends says when no more will come: one that is on its way at the end is awaited by the sender.
+// The sender says when no more signals will come: one that is on its way at the end is awaited by the sender.
 static atomic_bool last_was_sent;
 
 static void *stand(void *argument) {
@@ -361,7 +361,7 @@ static struct {
 };
 enum { kThreads = sizeof threads / sizeof *threads };
 
-// Nobody waits for ever for a thread that sleeps on.
+// No waits last forever if a thread sleeps on.
 static void time_out(int number) {
   (void)number;
   static const char text[] = "unharmed: a thread does not end: a wakeup was lost\n";

@@ -23,7 +23,7 @@ public func fuzz(_ data: UnsafePointer<UInt8>?, _ size: Int) -> CInt {
   return 0
 }
 
-/// What we write, we read without an error, and with as many threads and modules.
+/// Dumps that we write are read without an error, and with as many threads and modules.
 private func checkMinidump(of snapshot: ProcessSnapshot, _ bytes: RawSpan) {
   guard let plan = try? MinidumpWriter(snapshot, input: bytes) else { return }
   let output = MemoryOutput()

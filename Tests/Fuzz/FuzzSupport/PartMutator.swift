@@ -30,7 +30,7 @@ package func mutate(
     let part = found[next(found.count)]
     let length = min(part.count, [4, 8, 16, 64, 1024][next(5)])
     let start = part.lowerBound + next(part.count - length + 1)
-    // Where it becomes shorter, what was there stays.
+    // A shorter part leaves the bytes behind it as they were.
     _ = unsafe mutate(data + start, length, length)
   }
   return size

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// The parts of a file whose contents are worth changing while its headers stay as they are: most changes to headers only
-/// make a file that nobody reads any further.
+/// make a file that no reader reads any further.
 package enum Parts {
   /// Symbols, debug information and descriptions of frames in an ELF file for 64 bits, little endian.
   package static func elf(_ bytes: UnsafeBufferPointer<UInt8>) -> [Range<Int>] {
@@ -65,7 +65,7 @@ package enum Parts {
 }
 
 extension Int {
-  /// Of four bytes.
+  /// The values of four bytes.
   fileprivate var swapped: Int { Int(UInt32(truncatingIfNeeded: self).byteSwapped) }
 }
 
