@@ -269,7 +269,7 @@ extension StackWalker {
     if modules.isEmpty { return true }
     if module(at: (address & ~1) &- 1) != nil {
       // A function may be called in other ways than by a call; a register that may hold anything needs the evidence.
-      return callee.trust.knowsFramePointer || call(before: address, callee) != .some(nil)
+      return callee.trust.knowsFramePointer || looksLikeReturnAddress(address, callee)
     }
     guard callee.trust.leadsOutOfModules else { return false }
     return process.executable.contains(address) ?? leadsIntoModule(next, after: frame, callee)
