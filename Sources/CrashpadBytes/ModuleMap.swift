@@ -10,7 +10,7 @@ package struct ModuleMap: Sendable {
     let start: UInt64
     /// The last address, because a module may end with the address space.
     let last: UInt64
-    /// The module's.
+    /// The module's first address.
     let base: UInt64
     let index: Int
   }

@@ -99,7 +99,8 @@ extension CrashView {
   package var lastException: Stack? {
     guard let frames = symbolization?.lastException, !frames.isEmpty else { return nil }
     return Stack(
-      owner: .lastException, isCrashed: false, id: nil, name: nil, queue: nil, frames: frames, end: .recorded, context: nil)
+      owner: .lastException, isCrashed: false, id: nil, name: nil, queue: nil, frames: frames, end: .recorded,
+      context: nil)
   }
 
   private func stack(_ thread: Symbolization.Thread) -> Stack {

@@ -61,7 +61,7 @@ struct MadeStackTests {
     }
     let stack: UInt64 = 0x9_0000
     var words: [UInt64] = []
-    /// What a program may leave in a local variable or in a register: numbers, addresses of data and of the stack, and return
+    /// Values that a program may leave in a local variable or in a register: numbers, addresses of data and of the stack, and return
     /// addresses of calls that are over.
     func leftover() -> UInt64 {
       switch Int.random(in: 0..<8, using: &generator) {

@@ -179,7 +179,8 @@ extension StackWalker {
       }
     }
     // The frame has the same address once the function has saved it: then the chain leads on.
-    if let frame = callee.registers.framePointer, load(frame &+ callee.architecture.addressSize, callee).map(stripped) == link
+    if let frame = callee.registers.framePointer,
+      load(frame &+ callee.architecture.addressSize, callee).map(stripped) == link
     {
       return nil
     }
@@ -325,7 +326,8 @@ extension StackWalker {
 
   /// Whether an address is in a module, and behind a call as far as the code is known.
   private func isInModule(_ address: UInt64, _ callee: Position) -> Bool {
-    address >= Self.firstAddress && module(at: (address & ~1) &- 1) != nil && call(before: address, callee) != .some(nil)
+    address >= Self.firstAddress && module(at: (address & ~1) &- 1) != nil
+      && call(before: address, callee) != .some(nil)
   }
 
   /// The call that ends at a return address: nil if its code is not known, and a nil call if it is none.
