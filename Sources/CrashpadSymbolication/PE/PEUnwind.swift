@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import CrashpadBytes
+
+/// Unwinds one frame of x86-64 code of Windows by its UNWIND_INFO, which lists what the function's first instructions do.
+///
+/// Every function that changes the stack pointer or calls another one has an entry, so that one without is a leaf. A frame may
+/// have been interrupted within those instructions, or within the last ones, which no table describes: these are executed.
+/// Source: "x64 exception handling" in Microsoft's documentation.
+struct PEUnwind {
+  let file: PEFile
+  /// Entries that continue others; more are a circle.
+  private static let mostChained = 32
+
+  /// The numbers of DWARF for the registers by their numbers in instructions: rax, rcx, rdx, rbx, rsp, rbp, rsi, rdi, r8 …
+  private static let registers = [0, 2, 1, 3, 7, 6, 4, 5, 8, 9, 10, 11, 12, 13, 14, 15]
+  /// Those that a function has to preserve: rbx, rbp, rsi, rdi, r12 to r15.
+  private static let preserved = [3, 6, 4, 5, 12, 13, 14, 15]
+
+  /// A frame while its instructions are undone.
+  private struct State {
+    var registers: FrameRegisters
+    var stack: UInt64
+    /// Whether the kernel put the frame there, so that it has the interrupted instruction.
+    var isMachineFrame = false
+    var instruction: UInt64?
+  }
+
+  /// The caller's registers; nil if memory is missing, or the entry is damaged.
+  ///
+  /// - Parameters:
+  ///   - address: the instruction, in a caller one of the call.
+  ///   - isInnermost: whether the function may be within its first or last instructions.
+  func caller(
+    of callee: FrameRegisters, at address: UInt64, isInnermost: Bool, _ bytes: RawSpan, _ load: (UInt64) -> UInt64?
+  ) -> FrameRegisters? {
+    guard let stack = callee.stackPointer, file.isCode(address) else { return nil }
+    var kept = FrameRegisters(.x86_64)
+    for number in Self.preserved { kept[number] = callee[number] }
+    var state = State(registers: kept, stack: stack)
+    guard let function = file.function(containing: address, bytes) else {
+      return isInnermost ? finish(state, load) : nil
+    }
+    if isInnermost, let ended = undoEpilogue(state, at: address, function, bytes, load) { return finish(ended, load) }
+    var entry = function
+    // Instructions that were not executed yet have done nothing. Those of continued entries have all been executed.
+    var executed: UInt64? = isInnermost ? address - function.start : nil
+    if let base = frameBase(function, executed, callee, bytes) { state.stack = base }
+    for _ in 0..<Self.mostChained {
+      switch undo(entry, executed, &state, bytes, load) {
+      case .last: return finish(state, load)
+      case .continues(let next): (entry, executed) = (next, nil)
+      case nil: return nil
+      }
+    }
+    return nil
+  }
+
+  /// The stack pointer after the first instructions, by the frame register; nil if it has none yet. The function may have
+  /// lowered the stack pointer since.
+  private func frameBase(
+    _ function: PEFile.Function, _ executed: UInt64?, _ callee: FrameRegisters, _ bytes: RawSpan
+  ) -> UInt64? {
+    guard let info = file.offset(of: function.unwind, count: 4) else { return nil }
+    let frame = bytes.uint8(at: info + 3)
+    let count = Int(bytes.uint8(at: info + 2))
+    guard frame & 0xf != 0, file.offset(of: function.unwind, count: 4 + 2 * count) != nil else { return nil }
+    var index = 0
+    while index < count, let code = Code(at: info + 4 + 2 * index, room: count - index, bytes) {
+      // SET_FPREG
+      if code.operation == 3 {
+        if let executed, UInt64(code.distance) > executed { return nil }
+        return callee[Self.registers[Int(frame & 0xf)]].map { $0 &- 16 &* UInt64(frame >> 4) }
+      }
+      index += code.slots
+    }
+    return nil
+  }
+
+  private func finish(_ state: State, _ load: (UInt64) -> UInt64?) -> FrameRegisters? {
+    var caller = state.registers
+    caller.instructionPointer = state.instruction ?? load(state.stack)
+    caller.stackPointer = state.isMachineFrame ? state.stack : state.stack &+ 8
+    return caller.instructionPointer == nil ? nil : caller
+  }
+
+  // MARK: The first instructions
+
+  private enum Undone {
+    case last
+    /// The entry describes a part of the function that another entry describes.
+    case continues(PEFile.Function)
+  }
+
+  /// Undoes the codes of an entry, the last instruction first. Nil if memory is missing, or the entry is damaged.
+  ///
+  /// - Parameter executed: the distance of the instruction from the function's start; nil if all have been executed.
+  private func undo(
+    _ function: PEFile.Function, _ executed: UInt64?, _ state: inout State, _ bytes: RawSpan, _ load: (UInt64) -> UInt64?
+  ) -> Undone? {
+    guard let info = file.offset(of: function.unwind & ~3, count: 4) else { return nil }
+    // An odd address is that of another function's entry.
+    if function.unwind & 1 == 1 {
+      return file.offset(of: function.unwind & ~3, count: 12).map { .continues(file.function(at: $0, bytes)) }
+    }
+    let (version, flags) = (bytes.uint8(at: info) & 7, bytes.uint8(at: info) >> 3)
+    let count = Int(bytes.uint8(at: info + 2))
+    guard version == 1 || version == 2, file.offset(of: function.unwind, count: 4 + 2 * count) != nil else { return nil }
+    var index = 0
+    while index < count {
+      guard let code = Code(at: info + 4 + 2 * index, room: count - index, bytes) else { return nil }
+      index += code.slots
+      if let executed, UInt64(code.distance) > executed { continue }
+      guard apply(code, &state, load) else { return nil }
+      if state.isMachineFrame { return .last }
+    }
+    guard flags & 4 != 0 else { return .last }
+    let next = function.unwind &+ UInt64(4 + 2 * ((count + 1) & ~1))
+    return file.offset(of: next, count: 12).map { .continues(file.function(at: $0, bytes)) }
+  }
+
+  /// One UNWIND_CODE with its operand.
+  private struct Code {
+    let distance: UInt8
+    let operation: UInt8
+    let info: UInt8
+    /// The operand, in bytes.
+    let operand: UInt64
+    let slots: Int
+
+    /// Nil for a code that is not known, or is not whole.
+    init?(at offset: Int, room: Int, _ bytes: RawSpan) {
+      distance = bytes.uint8(at: offset)
+      operation = bytes.uint8(at: offset + 1) & 0xf
+      info = bytes.uint8(at: offset + 1) >> 4
+      switch (operation, info) {
+      case (1, 0), (4, _), (8, _), (6, _): slots = 2
+      case (1, 1), (5, _), (7, _), (9, _): slots = 3
+      case (0, _), (2, _), (3, _), (10, 0...1): slots = 1
+      default: return nil
+      }
+      guard slots <= room else { return nil }
+      switch slots {
+      case 2: operand = UInt64(bytes.uint16(at: offset + 2)) * (operation == 8 ? 16 : 8)
+      case 3: operand = UInt64(bytes.uint16(at: offset + 2)) | UInt64(bytes.uint16(at: offset + 4)) << 16
+      default: operand = 0
+      }
+    }
+  }
+
+  private func apply(_ code: Code, _ state: inout State, _ load: (UInt64) -> UInt64?) -> Bool {
+    let register = Self.registers[Int(code.info)]
+    switch code.operation {
+    // PUSH_NONVOL
+    case 0:
+      guard let value = load(state.stack) else { return false }
+      state.registers[register] = value
+      state.stack = state.stack &+ 8
+    // ALLOC_LARGE, ALLOC_SMALL
+    case 1: state.stack = state.stack &+ code.operand
+    case 2: state.stack = state.stack &+ 8 &* (UInt64(code.info) + 1)
+    // SAVE_NONVOL, SAVE_NONVOL_FAR: at a distance from the stack pointer after the allocations
+    case 4, 5:
+      guard let value = load(state.stack &+ code.operand) else { return false }
+      state.registers[register] = value
+    // PUSH_MACHFRAME: an error code, then rip, cs, flags, rsp, ss
+    case 10:
+      let place = state.stack &+ (code.info == 1 ? 8 : 0)
+      guard let instruction = load(place), let stack = load(place &+ 24) else { return false }
+      (state.instruction, state.stack, state.isMachineFrame) = (instruction, stack, true)
+    // SET_FPREG was applied first; EPILOG, SAVE_XMM128 and SAVE_XMM128_FAR change nothing here.
+    default: break
+    }
+    return true
+  }
+
+  // MARK: The last instructions
+
+  /// Executes the rest of a function that is within its last instructions; nil if it is elsewhere. These only add to the stack
+  /// pointer, pop registers and return or jump out.
+  private func undoEpilogue(
+    _ state: State, at address: UInt64, _ function: PEFile.Function, _ bytes: RawSpan, _ load: (UInt64) -> UInt64?
+  ) -> State? {
+    var state = state
+    var place = address
+    // add rsp, 8 or 32 bits. A frame register would be added by LEA, whose state the codes describe as well.
+    if let word = code(at: place, bytes) {
+      if word & 0xff_ffff == 0xc4_8348 {
+        state.stack = state.stack &+ UInt64(bitPattern: Int64(Int8(truncatingIfNeeded: word >> 24)))
+        place += 4
+      } else if word & 0xff_ffff == 0xc4_8148 {
+        state.stack = state.stack &+ UInt64(bitPattern: Int64(Int32(truncatingIfNeeded: word >> 24)))
+        place += 7
+      }
+    }
+    // At most the eight registers that are preserved
+    for _ in 0...Self.preserved.count {
+      guard let word = code(at: place, bytes) else { return nil }
+      let isHigh = word & 0xff == 0x41
+      let byte = isHigh ? word >> 8 & 0xff : word & 0xff
+      if (0x58...0x5f).contains(byte) {
+        guard let value = load(state.stack) else { return nil }
+        state.registers[Self.registers[Int(byte & 7) + (isHigh ? 8 : 0)]] = value
+        state.stack = state.stack &+ 8
+        place += isHigh ? 2 : 1
+        continue
+      }
+      return returns(word, at: place, function) ? state : nil
+    }
+    return nil
+  }
+
+  /// Whether an instruction leaves the function: `ret`, `rep ret`, or a jump out of it.
+  private func returns(_ word: UInt64, at place: UInt64, _ function: PEFile.Function) -> Bool {
+    switch word & 0xff {
+    case 0xc3, 0xc2: return true
+    case 0xf3: return word >> 8 & 0xff == 0xc3
+    case 0xe9:
+      let target = place &+ 5 &+ UInt64(bitPattern: Int64(Int32(truncatingIfNeeded: word >> 8)))
+      return target < function.start || target >= function.end
+    case 0xeb:
+      let target = place &+ 2 &+ UInt64(bitPattern: Int64(Int8(truncatingIfNeeded: word >> 8)))
+      return target < function.start || target >= function.end
+    // jmp through memory
+    case 0xff: return word >> 8 & 0xff == 0x25
+    case 0x48: return word >> 8 & 0xffff == 0x25ff
+    default: return false
+    }
+  }
+
+  private func code(at address: UInt64, _ bytes: RawSpan) -> UInt64? {
+    if let offset = file.offset(of: address, count: 8) { return bytes.uint64(at: offset) }
+    // At the end of a section
+    guard let offset = file.offset(of: address, count: 1) else { return nil }
+    return (0..<8).reduce(UInt64(0)) { word, index in
+      let byte = file.offset(of: address + UInt64(index), count: 1) == nil ? 0 : bytes.uint8(at: offset + index)
+      return word | UInt64(byte) << UInt64(8 * index)
+    }
+  }
+}
