@@ -151,9 +151,9 @@ struct NameTable: Sendable {
 
 /// The STACK WIN records; their numbers are offsets in the file.
 struct WindowsFrames: Sendable {
-  /// Of type 4, frame data.
+  /// Records of type 4, frame data.
   var programs = RangeIndex()
-  /// Of type 0, functions without frame pointer.
+  /// Records of type 0, functions without frame pointer.
   var sizes = RangeIndex()
 
   var isEmpty: Bool { programs.isEmpty && sizes.isEmpty }
