@@ -45,6 +45,10 @@ package struct CoreReader {
     }
     var reader = CoreReader(architecture, bytes.byteCount, options, findings)
     reader.readSegments(header, bytes)
+    if reader.snapshot.threads.isEmpty, let (name, offset) = reader.notes.foreign {
+      reader.findings.append(Finding(CoreRules.foreignSystem, at: offset, path: "notes", found: .text(name)))
+      return Reading(snapshot: nil, findings: reader.findings)
+    }
     reader.readProcess(bytes)
     reader.readModules(bytes)
     reader.readException(bytes)

@@ -18,7 +18,7 @@ package struct SymbolFileIdentity: Sendable {
 
   /// Detects the format from the first bytes. Throws `Errno`, `SymbolInputs.Compressed` or `SymbolFiles.UnknownFormat`.
   static func format(of path: FilePath) throws -> Format {
-    try format(of: SymbolInputs.start(of: path, count: 8))
+    try format(of: SymbolInputs.start(of: path, count: 16))
   }
 
   private static func format(of start: [UInt8]) throws(SymbolFiles.UnknownFormat) -> Format {
@@ -27,9 +27,14 @@ package struct SymbolFileIdentity: Sendable {
     let machO: [[UInt8]] = [
       [0xcf, 0xfa, 0xed, 0xfe], [0xce, 0xfa, 0xed, 0xfe], [0xca, 0xfe, 0xba, 0xbe], [0xca, 0xfe, 0xba, 0xbf],
     ]
-    guard machO.contains(where: { start.starts(with: $0) }) else { throw SymbolFiles.UnknownFormat() }
+    guard machO.contains(where: { start.starts(with: $0) }) else {
+      throw SymbolFiles.UnknownFormat(isPDB: programDatabases.contains { start.starts(with: $0) })
+    }
     return .machO
   }
+
+  /// The first bytes of Microsoft's PDB, and of the portable one of .NET.
+  private static let programDatabases = [Array("Microsoft C/C++ ".utf8), Array("BSJB".utf8)]
 
   /// Throws `Errno`, `InputFile.NotReadable`, `SymbolInputs.Compressed` or `SymbolFiles.UnknownFormat`.
   package init(_ path: FilePath) throws {

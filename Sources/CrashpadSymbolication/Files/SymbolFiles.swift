@@ -5,7 +5,10 @@ package import SystemPackage
 /// Opens files with symbols, in any supported format.
 package enum SymbolFiles {
   /// The file has none of the supported formats.
-  package struct UnknownFormat: Error, Sendable {}
+  package struct UnknownFormat: Error, Sendable {
+    /// Whether the file is a PDB, of which a tool makes one that is read.
+    package var isPDB = false
+  }
 
   /// Opens the file at `path`, or the one in a dSYM bundle. In a universal Mach-O file, selects the slice with an id, or
   /// without an id that of arm64, or else the first. Throws `Errno`, `InputFile.NotReadable`, or `UnknownFormat`.
