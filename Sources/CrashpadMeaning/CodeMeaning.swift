@@ -18,6 +18,7 @@ package struct CodeMeaning: Sendable, Hashable {
     case signal
     case signalCode = "signal code"
     case windows = "Windows exception"
+    case fastFail = "fast fail"
     case syndrome = "arm64 syndrome"
     case faultStatus = "arm64 fault status"
     case trap = "arm64 brk"
@@ -99,6 +100,7 @@ package struct CodeMeaning: Sendable, Hashable {
     case .syndrome: "esr ec \(number.map(hex) ?? name)"
     case .faultStatus: "esr dfsc \(number.map(hex) ?? name)"
     case .trap: "brk \(number.map(hex) ?? name)"
+    case .fastFail: "fastfail \(number.map { String($0) } ?? name)"
     case .exception, .signal, .address, .kernelTriage, .message, .function: name
     case .exceptionCode, .resource, .guardViolation, .signalCode: context.map { "\($0) \(name)" } ?? name
     }

@@ -130,12 +130,12 @@ package struct ExceptionDescription: Sendable, Hashable {
 
   private static func windows(_ exception: ExceptionSnapshot) -> Self {
     let known = MeaningTable.windows(UInt64(exception.code))
-    var title = known?.name ?? "Exception \(hex(exception.code))"
-    if exception.code == 0xc000_0005, exception.codes.count >= 2 {
-      title += exception.codes[0] == 1 ? " / WRITE" : exception.codes[0] == 8 ? " / EXECUTE" : " / READ"
-      title += " at \(hex(exception.codes[1]))"
-    }
-    return Self(title, known?.event, [known])
+    let parameters = WindowsParameters(exception)
+    let name = known?.name ?? WindowsErrorNames.lastError(exception.code) ?? "Exception \(hex(exception.code))"
+    let title = ([name] + parameters.names).joined(separator: " / ")
+    return Self(
+      title + (parameters.address.map { " at \(hex($0))" } ?? ""), parameters.event ?? known?.event,
+      [parameters.row, known])
   }
 }
 
