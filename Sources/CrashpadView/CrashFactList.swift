@@ -84,7 +84,7 @@ package struct CrashFactList: Sendable {
       add("Where", frame.line)
     } else if let context = exception.context {
       let pc = context.instructionPointer
-      let place = exception.location?.line ?? (pc == 0 ? "unknown" : "no module")
+      let place = exception.location?.line ?? exception.unloadedLine ?? (pc == 0 ? "unknown" : "no module")
       add("Where", "\(place) (pc \(TextFormat.hex(pc)))")
     } else {
       add("Where", "unknown: the exception has no registers")
@@ -214,8 +214,12 @@ package struct CrashFactList: Sendable {
     let system = snapshot.system
     // 0 where the handler could not count them, as in a container without /sys.
     let cpus = system.cpuCount.flatMap { $0 == 0 ? nil : TextFormat.count(Int($0), "CPU") }
+    // The name of the model says more than its numbers, which have the vendor of x86.
+    let hasProcessor = view.cpuModel == nil && view.processorText != nil
     let machine = [
-      view.cpuModel ?? view.line(system.machine), system.architecture.rawValue, view.line(system.cpuVendor), cpus,
+      view.cpuModel ?? view.line(system.machine), system.architecture.rawValue,
+      hasProcessor && system.architecture == .x86 ? nil : view.line(system.cpuVendor),
+      hasProcessor ? view.processorText : nil, cpus,
     ]
     add("Device", machine.compactMap { $0 }.joined(separator: ", "))
     var os = system.operatingSystem.rawValue

@@ -31,7 +31,7 @@ extension CrashView {
   }
 
   /// The value for one of these names in the first 8 KiB of a text with one name per line.
-  private func value(of names: [String], in content: SnapshotBytes?, separator: Character) -> String? {
+  func value(of names: [String], in content: SnapshotBytes?, separator: Character) -> String? {
     guard let content else { return nil }
     let text = dump.file.withBytes { snapshot.text(content.prefix(min(content.count, 8192)), in: $0) }
     for line in text.split(separator: "\n") {

@@ -50,6 +50,7 @@ struct SnapshotPartTests {
       [
         "architecture": "architecture", "operatingSystem": "os", "osMajor": "os_version", "osMinor": "os_version",
         "osBugfix": "os_version", "osBuild": "os_build", "machine": "machine", "cpuVendor": "cpu_vendor",
+        "processor": "cpu_info",
         "cpuCount": "cpu_count", "pageSize": "page_size", "addressMask": "address_mask",
         "crashpadUptime": "crashpad_uptime_ns", "timeZone": "time_zone", "memory": "memory",
       ]))
@@ -108,7 +109,8 @@ struct SnapshotPartTests {
       under: ["modules"],
       [
         "name": "name", "address": "address", "size": "size", "fileType": "type", "timestamp": "timestamp",
-        "dylibVersion": "version", "sourceVersion": "version", "identity": "identity", "debugName": "debug_name",
+        "dylibVersion": "version", "sourceVersion": "version",
+        "fileVersion": "version", "identity": "identity", "debugName": "debug_name",
         "simpleAnnotations": "annotations", "annotationObjects": "annotation_objects", "messages": "messages",
         "bundleID": "bundle_id", "bundleVersion": "bundle_version", "architecture": "architecture",
       ]))

@@ -98,6 +98,16 @@ struct MinidumpRuleTests {
     #expect(reading.list.count(of: .error) == 40)
   }
 
+  @Test("Strings of Windows may lie at any even offset")
+  func stringsOfWindows() {
+    let dump = Example.small(.x86_64, .windows)
+    let name = dump.value("moduleList[1].name.rva")
+    // A string of two bytes where the first unit of another was.
+    var bytes = dump.setting("moduleList[1].name.rva", to: UInt64(name + 2))
+    bytes.overwrite(2, width: 4, at: name + 2)
+    #expect(!Reading(bytes).codes.contains("misaligned"))
+  }
+
   @Test("The first of two streams of one type counts")
   func duplicates() throws {
     let dump = Example.small(.x86_64, .linux) { $0.damage = [.duplicates] }

@@ -31,6 +31,34 @@ extension Samples {
     }(),
   ]
 
+  /// A dump of Windows with another exception, whose crashed thread stands at `pc`.
+  private static func windowsCrash(
+    _ code: UInt32, _ parameters: [UInt64], _ processor: MinidumpProcessor = .x86_64, at pc: UInt64? = nil
+  ) -> [UInt8] {
+    let dump = SynthMinidump(smallMinidump(processor, .windows))
+    var bytes = dump.bytes
+    let start = dump.streams.first { $0.stream == .exception }?.range.lowerBound ?? 0
+    bytes.overwrite(UInt64(code), width: 4, at: start + 8)
+    bytes.overwrite(UInt64(parameters.count), width: 4, at: start + 32)
+    for (index, value) in parameters.enumerated() { bytes.overwrite(value, width: 8, at: start + 40 + 8 * index) }
+    let wide = processor == .x86_64
+    for path in ["exception.context.rva", "threadList[0].context.rva"] {
+      if let pc { bytes.overwrite(pc, width: wide ? 8 : 4, at: place(path, dump) + (wide ? 0xf8 : 184)) }
+    }
+    return bytes
+  }
+
+  /// Facts that only dumps of Windows have.
+  static let windowsMinidumps: [String: [UInt8]] = [
+    "unloaded.dmp": windowsCrash(0xc000_0005, [8, 0x6f00_1234], at: 0x6f00_1234),
+    "extended.dmp": windowsCrash(0xc000_0005, [0, 0xffff_ffff_0000_0045], .x86),
+    "pagein.dmp": windowsCrash(0xc000_0006, [0, 0x7f22_1000_2000, 0xc000_00c9]),
+    "fastfail.dmp": windowsCrash(0xc000_0409, [7]),
+    "cookie.dmp": windowsCrash(0xc000_0409, [2]),
+    "cpp.dmp": windowsCrash(0xe06d_7363, [0x1993_0520, 0x7ffc_1000_0100, 0x7f22_1000_3000, 0x7f22_1000_0000]),
+    "clr.dmp": windowsCrash(0xe043_4352, [0x8013_1509, 0, 0, 0, 0x7f22_1000_0000]),
+  ]
+
   private static func changed(
     _ change: (inout SynthMinidumpParameters) -> Void = { _ in }, _ edit: (SynthMinidump, inout [UInt8]) -> Void
   ) -> [UInt8] {

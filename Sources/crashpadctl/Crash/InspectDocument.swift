@@ -190,6 +190,9 @@ struct InspectDocument {
     },
     .number("cpu_count", "The number of processors.") { $0.system.cpuCount },
     .text("cpu_vendor", "Their vendor.") { $0.cpuVendor?.text },
+    .text("cpu_info", "Family, model and stepping of x86, or version, maker, part and features of ARM.", .omittable) {
+      $0.processorText
+    },
     .text("cpu_model", "Their model, which is known only for Linux processes.", .omittable) { $0.cpuModel },
     .number("page_size", "The size of a page in bytes.") { $0.system.pageSize },
     .address("address_mask", "The bits of a pointer that are not part of the address.") { $0.system.addressMask },
@@ -272,6 +275,10 @@ struct InspectDocument {
     .number("size", "The size in bytes.") { $0.size },
     .text("identity", "The UUID, with `age` and a number appended if that is not 0; or the build id.") { $0.identity },
     .text("version", "Numbers with dots.") { $0.version },
+    .text(
+      "code_id", "The id by which servers have the file of a module of Windows: its time stamp and its size in memory.",
+      .omittable
+    ) { $0.isOfWindows ? $0.codeID : nil },
     .word(
       "type", of: ["executable", "library", "bundle", "loader", "other"],
       "`executable`, `library`, `bundle`, `loader` or `other`.", .omittable

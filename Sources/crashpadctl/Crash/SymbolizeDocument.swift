@@ -86,6 +86,10 @@ struct SymbolizeDocument {
     .list("modules", ModuleRecord.record, "The modules.") { owner in
       owner.view.symbolizedModules.map { ModuleRecord($0, owner.view) }
     },
+    .list(
+      "unloaded_modules", UnloadedModuleRecord.record,
+      "The modules that were unloaded before, in the order of the dump; one may be there several times."
+    ) { owner in owner.view.unloadedModules.map { UnloadedModuleRecord($0, owner.view) } },
     .members(ifAny: stacks) { $0.part == .stacks ? $0 : nil })
 
   private static let crashInfo = Record<Crash>(
@@ -106,14 +110,14 @@ struct SymbolizeDocument {
     .text("os", "`iOS`, `Mac OS X`, `Linux`, `Android`, `Windows NT`, `Fuchsia` or `unknown`.", .always) {
       name(of: $0.system.operatingSystem)
     },
-    .text("os_ver", "The version and the build.") { view in
-      let version = [view.osVersion, view.osBuild?.line].compactMap { $0 }
-      return version.isEmpty ? nil : version.joined(separator: " ")
-    },
+    .text("os_ver", "The version and the build.") { $0.osVersionText },
     .text("cpu_arch", "`arm64`, `amd64`, `x86`, `arm` or `unknown`.", .always) {
       $0.system.architecture == .x86_64 ? "amd64" : $0.system.architecture.rawValue
     },
-    .text("cpu_info", "The vendor.") { $0.cpuVendor?.line },
+    .text("cpu_info", "Family, model and stepping of an x86 processor, or version, maker, part and features of ARM.") {
+      $0.processorText
+    },
+    .text("cpu_microcode_version", "The version of the processor's microcode on Linux.") { $0.microcode },
     .number("cpu_count", "The number of processors.") { $0.system.cpuCount },
     .text("machine", "The model.") { $0.machine?.line })
 
@@ -206,6 +210,13 @@ struct SymbolizeDocument {
     .number("module_index", "The module's index in `modules`.") { $0.frame.frame.module },
     .addressText("module_offset", "`offset` relative to the module's beginning.") { owner in
       owner.frame.frame.lookupOffset.map(owner.view.fullAddress)
+    },
+    .list(
+      "unloaded_modules", UnloadedModuleRecord.place,
+      "Outside of modules, the unloaded modules that were at `offset`, by name; omitted if there are none.", .omittable
+    ) { owner in
+      let places = owner.view.unloadedPlaces(owner.frame)
+      return places.isEmpty ? nil : places.map { (owner.view, $0) }
     },
     .members(of: function) { $0.frame.symbol?.frames.last },
     .addressText("function_offset", "`offset` relative to the function's beginning.") { owner in
