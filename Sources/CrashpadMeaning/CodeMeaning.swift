@@ -92,7 +92,9 @@ package struct CodeMeaning: Sendable, Hashable {
   /// The arguments of `explain` for this row.
   package var query: String {
     switch kind {
-    case .terminationCode, .windows: number.map(hex) ?? name
+    case .terminationCode: number.map(hex) ?? name
+    // An error of Win32 may be any small number.
+    case .windows: number.map { ($0 > 0xff ? "" : "windows ") + hex($0) } ?? name
     case .namespace: "namespace \(name)"
     case .namespaceCode: "\(context ?? "") \(number.map { String($0) } ?? name)"
     case .terminationFlag: "flag \(number.map(hex) ?? name)"

@@ -12,6 +12,7 @@ extension MinidumpReader {
     static let module = 512
     static let memory = 32
     static let annotation = 48
+    static let handle = 64
   }
 
   /// Deducts one entry from the budget. Returns false, with a finding, if the budget is not sufficient.

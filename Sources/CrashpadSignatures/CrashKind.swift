@@ -137,10 +137,11 @@ struct CrashKind: Sendable {
     case .softSignal:
       let code = exception.codes.count > 2 ? Int32(truncatingIfNeeded: exception.codes[2]) : 0
       signal(darwinName(exception.info), code, exception, snapshot)
+    case .linuxSignal where exception.code == 0 && !exception.isInfoKnown: text = "signal:unknown"
     case .linuxSignal:
       signal(
-        linuxSignalName(Int32(truncatingIfNeeded: exception.code)), Int32(bitPattern: exception.info), exception,
-        snapshot)
+        linuxSignalName(Int32(truncatingIfNeeded: exception.code)),
+        exception.isInfoKnown ? Int32(bitPattern: exception.info) : 1, exception, snapshot)
     }
   }
 

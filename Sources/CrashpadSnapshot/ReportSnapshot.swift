@@ -226,6 +226,8 @@ extension ProcessSnapshot {
   /// The index in `threads` of the thread that crashed; nil if none crashed or the list does not contain it.
   public var crashedThread: Int? {
     if let index = report?.faultingThread { return threads.indices.contains(index) ? index : nil }
+    // A microdump has one thread, and not its id.
+    if exception != nil, threads.count == 1, threads[0].id == nil { return 0 }
     return exception.flatMap { exception in threads.firstIndex { $0.id == exception.threadID } }
   }
 }

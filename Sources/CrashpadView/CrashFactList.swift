@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import CrashpadBytes
 internal import CrashpadCore
+internal import CrashpadJSON
 internal import CrashpadMeaning
 internal import CrashpadMinidump
 internal import CrashpadSignatures
@@ -90,6 +91,12 @@ package struct CrashFactList: Sendable {
       add("Where", "unknown: the exception has no registers")
     }
     describeThread(exception.threadID)
+    add("Assertion", view.assertion)
+    if let thread = view.crashedThread, let error = view.lastErrors[thread], error != 0 {
+      add(
+        "Last error",
+        "\(CrashView.name(ofLastError: error)) (\(error < 0x10000 ? String(error) : TextFormat.hex(UInt64(error))))")
+    }
   }
 
   private mutating func describeThread(_ threadID: UInt64) {
@@ -272,6 +279,10 @@ package struct CrashFactList: Sendable {
     }
     let more = view.captureNotes.count - Self.messages
     if more > 0 { add("", "… \(grouped(more)) more; inspect --annotations shows all") }
+    if let errors = view.softErrors, !errors.elements.isEmpty {
+      add(label, "the writer of the dump noted \(TextFormat.count(errors.elements.count, "error")); JSON has them")
+      label = ""
+    }
     var ways = [(ThreadSnapshot.Capture.ptrace, "stopped by ptrace")]
     // The handler's own notes are more detailed.
     if view.captureNotes.isEmpty {
@@ -292,6 +303,7 @@ package struct CrashFactList: Sendable {
     // Reports hold no memory.
     if snapshot.report != nil { parts.removeLast() }
     if snapshot.report?.jetsam == nil { add("Contents", parts.joined(separator: ", ")) }
+    add("Handles", view.handleSummary)
     if !view.streams.isEmpty {
       add("Streams", view.streams.map(\.type.name).joined(separator: " "))
     }

@@ -9,13 +9,16 @@ extension CrashView {
   /// Such as "Debian GNU/Linux 12 (bookworm)", from os-release or lsb-release.
   package var distribution: String? {
     guard snapshot.system.operatingSystem == .linux else { return nil }
-    return value(of: ["PRETTY_NAME", "DISTRIB_DESCRIPTION"], in: snapshot.linux?.release, separator: "=").map { value in
-      // Values with spaces are quoted.
-      for quote in ["\"", "'"] where value.count >= 2 && value.hasPrefix(quote) && value.hasSuffix(quote) {
-        return String(value.dropFirst().dropLast())
-      }
-      return value
-    }.flatMap { $0.isEmpty ? nil : $0 }
+    return value(of: ["PRETTY_NAME", "DISTRIB_DESCRIPTION"], in: snapshot.linux?.release, separator: "=")
+      .map(Self.unquoted).flatMap { $0.isEmpty ? nil : $0 }
+  }
+
+  /// Values with spaces are quoted.
+  static func unquoted(_ value: String) -> String {
+    for quote in ["\"", "'"] where value.count >= 2 && value.hasPrefix(quote) && value.hasSuffix(quote) {
+      return String(value.dropFirst().dropLast())
+    }
+    return value
   }
 
   /// Such as "Intel(R) Xeon(R) Processor @ 2.60GHz", from /proc/cpuinfo.

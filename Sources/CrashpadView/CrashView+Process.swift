@@ -66,7 +66,7 @@ extension CrashView {
     package var kind: ExceptionSnapshot.Kind { snapshot.kind }
     package var threadID: UInt64 { snapshot.threadID }
     package var code: UInt32 { snapshot.code }
-    package var info: UInt32 { snapshot.info }
+    package var info: UInt32? { snapshot.isInfoKnown ? snapshot.info : nil }
     package var address: UInt64 { snapshot.address }
     package var codes: [UInt64] { snapshot.codes }
     package var context: CPUContext? { snapshot.context }

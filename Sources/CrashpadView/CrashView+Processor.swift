@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 internal import CrashpadSnapshot
 internal import CrashpadText
 
@@ -69,6 +70,6 @@ extension CrashView {
     }
     var words = build.split(separator: " ", omittingEmptySubsequences: false).dropFirst()
     if ["Linux/GNU", "GNU/Linux"].contains(words.last) { words.removeLast() }
-    return words.count < 2 ? build : words.dropLast().joined(separator: " ")
+    return (words.count < 2 ? words : words.dropLast()).joined(separator: " ")
   }
 }

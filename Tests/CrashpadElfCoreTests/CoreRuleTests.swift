@@ -91,7 +91,7 @@ struct CoreRuleTests {
   func snapshot(_ fault: CoreFault) {
     let fatal: [Rule] = [
       CoreRules.tooShort, CoreRules.badSignature, CoreRules.notACore, CoreRules.unsupportedClass,
-      CoreRules.unsupportedMachine,
+      CoreRules.unsupportedMachine, CoreRules.foreignSystem,
     ]
     #expect((Reading(core: fault.bytes).snapshot == nil) == fatal.contains(fault.rule))
   }

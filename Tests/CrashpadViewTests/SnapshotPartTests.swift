@@ -40,7 +40,9 @@ struct SnapshotPartTests {
       "extraMemory": members("memory"), "intermediateDumpExtraMemory": members("intermediate_dump_memory"),
       "memoryMap": members("memory_map"), "annotations": members("annotations"),
       "reportID": members("process", "report_id"), "clientID": members("process", "client_id"),
-      "linux": members("linux_files"), "report": members("report"),
+      "linux": members("linux_files"), "report": members("report"), "handles": members("handles"),
+      "assertion": members("assertion"), "crashInfo": members("mac_crash_info"),
+      "bootArguments": members("mac_boot_args"), "softErrors": members("soft_errors"),
     ])
 
   private static let system = Part(
@@ -100,7 +102,7 @@ struct SnapshotPartTests {
       under: ["exception"],
       [
         "kind": "kind", "threadID": "thread_id", "code": "code", "info": "info", "address": "address", "codes": "codes",
-        "context": "registers", "signal": "signal",
+        "context": "registers", "signal": "signal", "isInfoKnown": "info",
       ]))
 
   private static let module = Part(

@@ -108,6 +108,16 @@ struct MinidumpRuleTests {
     #expect(!Reading(bytes).codes.contains("misaligned"))
   }
 
+  @Test(
+    "Streams of further writers that are too short give a finding", arguments: [0x4767_0002, 0x4d7a_0001, 0x4d7a_0002])
+  func shortExtras(_ type: UInt64) {
+    let dump = Example.small(.x86_64, .linux)
+    let entry = dump.field("linuxDSODebug.size").offset - 4
+    var bytes = dump.writing(type, width: 4, at: entry)
+    bytes.overwrite(8, width: 4, at: entry + 4)
+    #expect(Reading(bytes).codes.contains("stream-too-short"))
+  }
+
   @Test("The first of two streams of one type counts")
   func duplicates() throws {
     let dump = Example.small(.x86_64, .linux) { $0.damage = [.duplicates] }

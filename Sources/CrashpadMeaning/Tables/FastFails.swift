@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 extension CodeMeaning {
   private static func fastFail(_ number: UInt64, _ name: String, _ event: String, _ advice: String...) -> CodeMeaning {
     CodeMeaning(

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 internal import CrashpadBytes
 
 /// The names of Windows' error numbers and status codes: more than can have meanings in a table.

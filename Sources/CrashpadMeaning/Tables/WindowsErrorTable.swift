@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 extension WindowsErrorNames {
   /// The errors of Win32 up to 2499 and those of sockets: number and name.
   ///

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 extension WindowsErrorNames {
   /// The status codes of the system itself and of its debugger, without those of its subsystems: number in hexadecimal
   /// digits, and name.

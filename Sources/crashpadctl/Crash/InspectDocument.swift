@@ -30,7 +30,7 @@ struct InspectDocument {
     .argument("input", "The name of the input; `<standard input>` for `-`.") { $0.input },
     .text(
       "format",
-      "`intermediate-dump`, `minidump`, `json`, `core`, or a format of crashpadctl-reports(5). "
+      "`intermediate-dump`, `minidump`, `microdump`, `json`, `core`, or a format of crashpadctl-reports(5). "
         + "Null if the input cannot be read; then only `error` and `status` follow."
     ) { $0.dump?.format.rawValue },
     .text("error", "The reason why the input cannot be read.", .omittable) { $0.failure?.text },
@@ -79,6 +79,8 @@ struct InspectDocument {
     .list("unloaded_modules", unloaded, "The modules that were unloaded before.", .omittable) {
       $0.unloadedModules.isEmpty ? nil : $0.unloadedModules
     },
+    .members(of: ExtraRecords.members) { $0 },
+    .text("assertion", "The assertion that ended the process, in words.", .omittable) { $0.assertion },
     .list("memory", memory, "The captured ranges, the stacks first.") { $0.capturedMemory },
     .list(
       "intermediate_dump_memory", memory, "The captured ranges that a minidump does not get.", .omittable
@@ -105,9 +107,9 @@ struct InspectDocument {
     ) { UInt64($0.exception.code) },
     .address(
       "info",
-      "The low 32 bits of the first code of a Mach exception; the signal's number; on Linux si_code; on Windows the flags.",
-      .always
-    ) { UInt64($0.exception.info) },
+      "The low 32 bits of the first code of a Mach exception; the signal's number; on Linux si_code; on Windows the flags. "
+        + "Null of a microdump, which does not have si_code."
+    ) { $0.exception.info.map { UInt64($0) } },
     .address("address", "The address that was accessed, or the instruction.", .always) { $0.exception.address },
     .flag("simulated", "True if the program asked for the dump, and did not crash.", .omittable) {
       $0.exception.isSimulated ? true : nil

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import CrashpadView
 
 /// A module that was unloaded, in JSON documents, with the members of rust-minidump.
