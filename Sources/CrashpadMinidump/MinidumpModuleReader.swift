@@ -37,7 +37,10 @@ extension MinidumpReader {
       module.fileVersion = ModuleSnapshot.FileVersion(high >> 16, high & 0xffff, low >> 16, low & 0xffff)
     case .ios, .macos:
       // Crashpad stores a Mach-O file's current version, and its source version as that of the product.
-      if high != 0 || low != 0, high & 0xff00 == 0 {
+      if high & 0xff00 != 0 || low & 0xff00_ffff != 0 {
+        // Another writer's: Mach-O has no such numbers.
+        module.fileVersion = ModuleSnapshot.FileVersion(high >> 16, high & 0xffff, low >> 16, low & 0xffff)
+      } else if high != 0 || low != 0 {
         module.dylibVersion = high & 0xffff_0000 | high << 8 & 0xff00 | low >> 16 & 0xff
       }
       let source = UInt64(product.high) << 32 | UInt64(product.low)

@@ -19,8 +19,7 @@ struct ModuleTruthTests {
       // The synthesiser's words are 0x0001_0002 and 0x0003_0004; each system reads them in its own way.
       let (dylib, file): (UInt32?, String?) =
         switch example.dump.parameters.system {
-        case .ios, .macos: (0x0001_0203, nil)
-        case .windows: (nil, "1.2.3.4")
+        case .ios, .macos, .windows: (nil, "1.2.3.4")
         case .linux, .android: (nil, "65538.196612.0.0")
         }
       #expect(modules.allSatisfy { $0.dylibVersion == dylib && $0.fileVersion?.text == file }, "\(example)")
@@ -78,6 +77,22 @@ struct ModuleTruthTests {
     var bytes = dump.bytes
     for index in 0..<20 { bytes[dump.value("moduleList[0].codeView.rva") + 4 + index] = 0 }
     #expect(try #require(Reading(bytes).snapshot?.modules.first).identity == nil)
+  }
+
+  @Test("A version that a Mach-O file can have is one, and another has four parts")
+  func versionsOfApple() throws {
+    let dump = Example.small(.arm64, .macos)
+    let entry = dump.value("moduleList.rva") + 4
+    func version(_ high: UInt64, _ low: UInt64) throws -> String {
+      var bytes = dump.writing(high, width: 4, at: entry + 32)
+      bytes.overwrite(low, width: 4, at: entry + 36)
+      let module = try #require(Reading(bytes).snapshot?.modules.first)
+      return module.fileVersion?.text ?? module.dylibVersion.map { String($0, radix: 16) } ?? "none"
+    }
+    #expect(try version(0x0001_0002, 0x0003_0000) == "10203")
+    #expect(try version(0x0000_07f6, 0x0078_0001) == "0.2038.120.1")
+    #expect(try version(0x0001_0002, 0x0003_0004) == "1.2.3.4")
+    #expect(try version(0, 0) == "none")
   }
 
   @Test("A version of zeros is one on Windows, and none on Linux")
