@@ -122,8 +122,8 @@ let package = Package(
     .target(
       name: "CrashpadView",
       dependencies: [
-        "CrashpadBytes", "CrashpadCore", "CrashpadFiles", "CrashpadMeaning", "CrashpadMinidump", "CrashpadSignatures",
-        "CrashpadSnapshot", "CrashpadSymbolication", "CrashpadText", "IntermediateDump",
+        "CrashpadBytes", "CrashpadCore", "CrashpadFiles", "CrashpadJSON", "CrashpadMeaning", "CrashpadMinidump",
+        "CrashpadSignatures", "CrashpadSnapshot", "CrashpadSymbolication", "CrashpadText", "IntermediateDump",
         .product(name: "SystemPackage", package: "swift-system"),
       ]),
     .target(

@@ -49,10 +49,13 @@ package struct FormatRow: Sendable {
     ]
     + [
       FormatRow(
+        format: .microdump, title: "microdump", extensions: ["microdump"], recognises: MicrodumpReader.recognises,
+        read: FormatReading.microdump, check: nil, rules: MicrodumpRules.all, targets: []),
+      FormatRow(
         format: .json, title: "intermediate dump, from JSON", extensions: [],
         recognises: FormatReading.beginsLikeJSON,
         read: FormatReading.intermediateDump, check: checkDump, rules: [],
-        targets: [.minidump, .json, .idump])
+        targets: [.minidump, .json, .idump]),
     ]
 
   private static func checkDump(_ tree: DumpTree, _ bytes: RawSpan, _ limits: Limits) -> FindingList {
@@ -161,6 +164,11 @@ extension FormatReading {
   fileprivate static func minidump(_ file: InputFile, _ options: ReadingOptions) -> FormatReading {
     let reading = file.withBytes { MinidumpReader.read($0, limits: options.limits) }
     return FormatReading(streams: reading.streams, snapshot: reading.snapshot, findings: reading.findings)
+  }
+
+  fileprivate static func microdump(_ file: InputFile, _ options: ReadingOptions) -> FormatReading {
+    let reading = file.withBytes { MicrodumpReader.read($0, limits: options.limits) }
+    return FormatReading(snapshot: reading.snapshot, findings: reading.findings)
   }
 
   fileprivate static func core(_ file: InputFile, _ options: ReadingOptions) -> FormatReading {

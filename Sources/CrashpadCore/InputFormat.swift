@@ -9,6 +9,8 @@ internal import CrashpadBytes
 public enum InputFormat: String, Sendable, CaseIterable {
   case intermediateDump = "intermediate-dump"
   case minidump
+  /// The lines that Breakpad writes into a log.
+  case microdump
   /// The JSON form of an intermediate dump.
   case json
   /// An ELF core file. Other ELF files are read as this, too, and refused with the reason.
@@ -43,7 +45,7 @@ public enum InputFormat: String, Sendable, CaseIterable {
     case .metricKit: .metricKit
     case .ksCrash: .ksCrash
     case .swiftBacktrace: .swiftBacktrace
-    case .intermediateDump, .minidump, .json, .core: nil
+    case .intermediateDump, .minidump, .microdump, .json, .core: nil
     }
   }
 }

@@ -13,12 +13,22 @@ extension CoreReader {
         readCoreNote(note, bytes)
       } else if note.isNamed("LINUX", bytes) {
         readLinuxNote(note, bytes)
+      } else if notes.foreign == nil, let name = foreignSystem(note, bytes) {
+        notes.foreign = (name, note.offset)
       }
     }
     // A truncated file already has a finding.
     if let fault = list.fault, !isCut {
       findings.append(Finding(CoreRules.noteOutside, at: fault, path: "notes[\(count)]"))
     }
+  }
+
+  /// The systems whose kernels put their own name on the notes of a core, such as "NetBSD-CORE@1" for a thread.
+  private static let foreignSystems = ["NetBSD", "OpenBSD", "FreeBSD", "DragonFly", "QNX", "Haiku"]
+
+  private func foreignSystem(_ note: ElfNote, _ bytes: RawSpan) -> String? {
+    let name = bytes.array(in: ByteRange(offset: note.name.offset, count: min(note.name.count, 16)))
+    return Self.foreignSystems.first { name.starts(with: $0.utf8) }
   }
 
   private mutating func readCoreNote(_ note: ElfNote, _ bytes: RawSpan) {

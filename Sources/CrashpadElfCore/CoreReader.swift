@@ -45,6 +45,10 @@ package struct CoreReader {
     }
     var reader = CoreReader(architecture, bytes.byteCount, options, findings)
     reader.readSegments(header, bytes)
+    if reader.snapshot.threads.isEmpty, let (name, offset) = reader.notes.foreign {
+      reader.findings.append(Finding(CoreRules.foreignSystem, at: offset, path: "notes", found: .text(name)))
+      return Reading(snapshot: nil, findings: reader.findings)
+    }
     reader.readProcess(bytes)
     reader.readModules(bytes)
     reader.readException(bytes)
@@ -206,6 +210,9 @@ struct CoreNotes {
   var auxiliaryVector: ByteRange?
   /// An NT_SIGINFO that precedes all threads
   var firstSignalInfo: ByteRange?
+
+  /// The name and the offset of the first note of another system's kernel.
+  var foreign: (name: String, offset: Int)?
 
   /// The CPU time of each thread; for the first thread of a process, that of the whole process.
   var times: [(user: Timestamp, system: Timestamp)] = []

@@ -11,6 +11,8 @@ package enum CoreRules {
     "core-class", .error, "The ELF file is not 64-bit little-endian; only such files are read")
   package static let unsupportedMachine = Rule(
     "core-machine", .error, "The processor of the core is neither x86-64 nor AArch64")
+  package static let foreignSystem = Rule(
+    "core-foreign-system", .error, "The core is of another system than Linux; only those of Linux are read")
   package static let headersOutside = Rule(
     "core-headers-outside", .error, "The program headers are outside the file")
   package static let truncated = Rule("core-truncated", .error, "The file ends before the memory that it describes")
@@ -32,7 +34,8 @@ package enum CoreRules {
     "core-too-many-entries", .error, "The file claims more entries than its size allows; the rest is left out")
 
   package static let all = [
-    tooShort, badSignature, notACore, unsupportedClass, unsupportedMachine, headersOutside, truncated, sharedBytes,
+    tooShort, badSignature, notACore, unsupportedClass, unsupportedMachine, foreignSystem,
+    headersOutside, truncated, sharedBytes,
     overlappingSegments, noNotes, noteOutside, noteTooShort, strayNote, noFileNote, fileCount, tooManyEntries,
   ]
 }

@@ -27,7 +27,7 @@ extension CrashAccount.Writer {
     switch format {
     case .ips, .crash: self = .system
     case .metricKit: self = .metricKit
-    case .intermediateDump, .minidump, .json, .core, .ksCrash, .swiftBacktrace: self = .process
+    case .intermediateDump, .minidump, .microdump, .json, .core, .ksCrash, .swiftBacktrace: self = .process
     }
   }
 }

@@ -18,6 +18,7 @@ package struct CodeMeaning: Sendable, Hashable {
     case signal
     case signalCode = "signal code"
     case windows = "Windows exception"
+    case fastFail = "fast fail"
     case syndrome = "arm64 syndrome"
     case faultStatus = "arm64 fault status"
     case trap = "arm64 brk"
@@ -91,7 +92,9 @@ package struct CodeMeaning: Sendable, Hashable {
   /// The arguments of `explain` for this row.
   package var query: String {
     switch kind {
-    case .terminationCode, .windows: number.map(hex) ?? name
+    case .terminationCode: number.map(hex) ?? name
+    // An error of Win32 may be any small number.
+    case .windows: number.map { ($0 > 0xff ? "" : "windows ") + hex($0) } ?? name
     case .namespace: "namespace \(name)"
     case .namespaceCode: "\(context ?? "") \(number.map { String($0) } ?? name)"
     case .terminationFlag: "flag \(number.map(hex) ?? name)"
@@ -99,6 +102,7 @@ package struct CodeMeaning: Sendable, Hashable {
     case .syndrome: "esr ec \(number.map(hex) ?? name)"
     case .faultStatus: "esr dfsc \(number.map(hex) ?? name)"
     case .trap: "brk \(number.map(hex) ?? name)"
+    case .fastFail: "fastfail \(number.map { String($0) } ?? name)"
     case .exception, .signal, .address, .kernelTriage, .message, .function: name
     case .exceptionCode, .resource, .guardViolation, .signalCode: context.map { "\($0) \(name)" } ?? name
     }

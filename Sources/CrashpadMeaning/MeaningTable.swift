@@ -7,7 +7,8 @@ package enum MeaningTable {
     CodeMeaning.terminationCodes + CodeMeaning.namespaces + CodeMeaning.namespaceCodes + CodeMeaning.terminationFlags
     + CodeMeaning.jetsamBands + CodeMeaning.exceptions + CodeMeaning.exceptionCodes + CodeMeaning.crashSignals
     + CodeMeaning.resources + CodeMeaning.guards + CodeMeaning.signals + CodeMeaning.signalCodes
-    + CodeMeaning.windowsCodes + CodeMeaning.syndromes + CodeMeaning.faultStatuses + CodeMeaning.traps
+    + CodeMeaning.windowsCodes + CodeMeaning.fastFails + CodeMeaning.syndromes + CodeMeaning.faultStatuses
+    + CodeMeaning.traps
     + CodeMeaning.addresses + CodeMeaning.kernelTriage + CodeMeaning.messages
     + CodeMeaning.functions
 
@@ -62,6 +63,9 @@ package enum MeaningTable {
   }
 
   static func windows(_ code: UInt64) -> CodeMeaning? { CodeMeaning.windowsCodes.first { $0.has(code) } }
+
+  /// Returns the row for a reason of __fastfail.
+  package static func fastFail(_ reason: UInt64) -> CodeMeaning? { CodeMeaning.fastFails.first { $0.has(reason) } }
 
   /// Returns the row for a runtime message: the one whose matching text is the longest.
   package static func message(_ text: String) -> CodeMeaning? { longest(in: text, CodeMeaning.messages) }

@@ -15,6 +15,11 @@ enum MinidumpContext {
     }
   }
 
+  /// The architecture whose size and flags a record has. The larger records come first: those of others are shorter.
+  static func architecture(of range: ByteRange, _ bytes: RawSpan) -> CPUArchitecture {
+    [.x86_64, .arm64, .x86, .arm].first { read($0, range, bytes) != nil } ?? .unknown
+  }
+
   private static func readAMD64(_ range: ByteRange, _ bytes: RawSpan) -> CPUContext? {
     // A record with extended state is longer; that state comes last.
     guard range.count >= MinidumpFormat.contextAMD64Size, bytes.uint32(at: range.offset + 0x30) & 0x0010_0000 != 0

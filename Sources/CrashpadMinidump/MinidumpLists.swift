@@ -31,11 +31,18 @@ extension MinidumpReader {
     ofLocationAt field: Int, of offset: Int, minimum: Int = 0, _ rule: Rule, _ path: () -> String, _ bytes: RawSpan
   ) -> ByteRange? {
     let place = location(at: field, bytes)
-    if let range = range(rva: place.rva, count: place.size, bytes), range.count >= minimum { return range }
+    guard let range = range(rva: place.rva, count: place.size, bytes) else {
+      findings.append(
+        Finding(
+          rule, at: offset, path: path(), expected: .byteCount(UInt64(bytes.byteCount)),
+          found: .byteCount(UInt64(place.rva + place.size))))
+      return nil
+    }
+    if range.count >= minimum { return range }
     findings.append(
       Finding(
-        rule, at: offset, path: path(), expected: .byteCount(UInt64(bytes.byteCount)),
-        found: .byteCount(UInt64(place.rva + place.size))))
+        rule, at: offset, path: path(), expected: .byteCount(UInt64(minimum)),
+        found: .byteCount(UInt64(range.count))))
     return nil
   }
 
@@ -114,7 +121,9 @@ extension MinidumpReader {
     if count % 2 != 0 {
       findings.append(Finding(MinidumpRules.stringLength, at: rva, path: path(), found: .byteCount(UInt64(count))))
     }
-    if rva % 4 != 0 { findings.append(Finding(MinidumpRules.misaligned, at: rva, path: path())) }
+    // Windows aligns strings to their units.
+    let alignment = snapshot.system.operatingSystem == .windows ? 2 : 4
+    if rva % alignment != 0 { findings.append(Finding(MinidumpRules.misaligned, at: rva, path: path())) }
     let end = rva + 4 + count / 2 * 2
     if end + 2 > bytes.byteCount || bytes.uint16(at: end) != 0 {
       findings.append(Finding(MinidumpRules.stringUnterminated, at: rva, path: path()))

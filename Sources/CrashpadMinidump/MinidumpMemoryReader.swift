@@ -26,7 +26,8 @@ extension MinidumpReader {
         findings.append(
           Finding(
             MinidumpRules.memoryOutside, at: offset, path: "Memory64List[\(index)]",
-            expected: .byteCount(UInt64(bytes.byteCount)), found: .byteCount(UInt64(size))))
+            expected: .byteCount(UInt64(bytes.byteCount)),
+            found: .byteCount(UInt64(clamping: rva.addingReportingOverflow(size).overflow ? .max : rva + size))))
         return
       }
       add(

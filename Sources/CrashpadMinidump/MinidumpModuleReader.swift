@@ -23,20 +23,35 @@ extension MinidumpReader {
     }
   }
 
-  /// Reads VS_FIXEDFILEINFO, in which Crashpad stores a Mach-O module's versions.
+  /// Reads VS_FIXEDFILEINFO, whose words mean something else on each system.
   private func readVersion(_ module: inout ModuleSnapshot, at offset: Int, _ bytes: RawSpan) {
     switch bytes.uint32(at: offset + 36) {
     case 1: module.fileType = .executable
     case 2: module.fileType = .sharedLibrary
     default: break
     }
-    let high = bytes.uint32(at: offset + 8)
-    let low = bytes.uint32(at: offset + 12)
-    if high != 0 || low != 0, high & 0xff00 == 0 {
-      module.dylibVersion = high & 0xffff_0000 | high << 8 & 0xff00 | low >> 16 & 0xff
+    func word(_ place: Int) -> UInt32 { bytes.uint32(at: offset + place) }
+    let (high, low, product) = (word(8), word(12), (high: word(16), low: word(20)))
+    switch snapshot.system.operatingSystem {
+    case .windows:
+      module.fileVersion = ModuleSnapshot.FileVersion(high >> 16, high & 0xffff, low >> 16, low & 0xffff)
+    case .ios, .macos:
+      // Crashpad stores a Mach-O file's current version, and its source version as that of the product.
+      if high & 0xff00 != 0 || low & 0xff00_ffff != 0 {
+        // Another writer's: Mach-O has no such numbers.
+        module.fileVersion = ModuleSnapshot.FileVersion(high >> 16, high & 0xffff, low >> 16, low & 0xffff)
+      } else if high != 0 || low != 0 {
+        module.dylibVersion = high & 0xffff_0000 | high << 8 & 0xff00 | low >> 16 & 0xff
+      }
+      let source = UInt64(product.high) << 32 | UInt64(product.low)
+      if source != 0 { module.sourceVersion = source }
+    case .linux, .android:
+      // Writers in Rust store the numbers of a library's name, each in a word; others leave zeros.
+      if high | low | product.high | product.low != 0 {
+        module.fileVersion = ModuleSnapshot.FileVersion(high, low, product.high, product.low)
+      }
+    case .fuchsia, .unknown: break
     }
-    let product = UInt64(bytes.uint32(at: offset + 16)) << 32 | UInt64(bytes.uint32(at: offset + 20))
-    if product != 0 { module.sourceVersion = product }
   }
 
   private mutating func readCodeView(
@@ -51,7 +66,10 @@ extension MinidumpReader {
       if uuid != .zero { module.identity = .uuid(uuid, age: bytes.uint32(at: range.offset + 20)) }
       module.debugName = name(from: range.offset + 24, to: range.end, bytes)
     case MinidumpFormat.codeViewELFBuildID where range.count > 4:
-      module.identity = .buildID(SnapshotBytes(inputOffset: range.offset + 4, count: range.count - 4))
+      let id = ByteRange(offset: range.offset + 4, count: range.count - 4)
+      // Writers that found no build id leave zeros. A longer id is none of theirs.
+      let isZero = id.count <= 64 && bytes.array(in: id).allSatisfy { $0 == 0 }
+      if !isZero { module.identity = .buildID(SnapshotBytes(inputOffset: id.offset, count: id.count)) }
     case MinidumpFormat.codeViewPDB20 where range.count >= 16:
       module.debugName = name(from: range.offset + 16, to: range.end, bytes)
     case let kind:

@@ -26,6 +26,8 @@ package struct MinidumpReader {
   /// Bytes of memory that lists may still use. Entries may share the data that they refer to, so without this limit a
   /// small file could describe a snapshot of any size.
   var memoryBudget: Int
+  /// Whether the file says which processor it is of.
+  var hasSystemInfo = false
   /// Whether a budget has been exceeded, which is reported once.
   var isExhausted = false
   /// The stacks of the threads, which the memory list repeats.
@@ -160,5 +162,6 @@ package struct MinidumpReader {
     static let module = 512
     static let memory = 32
     static let annotation = 48
+    static let handle = 64
   }
 }

@@ -137,11 +137,19 @@ package struct MinidumpStreamRow: Sendable {
       write: { writer, output, _ in writer.writeMemory64List(to: &output) }),
     MinidumpStreamRow(16, "MemoryInfoList", .memoryInfo, read: { $0.readMemoryInfoList($1, $2) }),
     MinidumpStreamRow(0x4767_0001, "BreakpadInfo", .breakpadInfo),
+    MinidumpStreamRow(0x4767_0002, "AssertionInfo", .drop, read: { $0.readAssertion($1, $2) }),
+    MinidumpStreamRow(0x4d7a_0001, "MacCrashInfo", .drop, read: { $0.readCrashInfo($1, $2) }),
+    MinidumpStreamRow(0x4d7a_0002, "MacBootArgs", .drop, read: { $0.readBootArguments($1, $2) }),
+    MinidumpStreamRow(
+      0x4d7a_0004, "SoftErrors", .drop,
+      read: { reader, range, _ in
+        reader.snapshot.softErrors = SnapshotBytes(inputOffset: range.offset, count: range.count)
+      }),
     MinidumpStreamRow(.unused, "Unused", .drop),
     MinidumpStreamRow(8, "ThreadExList", .drop),
     MinidumpStreamRow(10, "CommentA", .drop),
     MinidumpStreamRow(11, "CommentW", .drop),
-    MinidumpStreamRow(12, "HandleData", .drop),
+    MinidumpStreamRow(12, "HandleData", .drop, read: { $0.readHandles($1, $2) }),
     MinidumpStreamRow(13, "FunctionTable", .drop),
     MinidumpStreamRow(17, "ThreadInfoList", .drop),
     MinidumpStreamRow(18, "HandleOperationList", .drop),

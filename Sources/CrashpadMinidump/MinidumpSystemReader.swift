@@ -7,7 +7,9 @@ extension MinidumpReader {
   mutating func readSystemInfo(_ range: ByteRange, _ bytes: RawSpan) {
     guard check(range, has: 32, "SystemInfo") else { return }
     let offset = range.offset
+    hasSystemInfo = true
     snapshot.system.architecture = architecture(bytes.uint16(at: offset), at: offset)
+    readProcessor(range, bytes)
     snapshot.system.cpuCount = Int32(bytes.uint8(at: offset + 6))
     // On Linux and Android, a count of 0 means unknown.
     if snapshot.system.cpuCount == 0, [0x8201, 0x8203].contains(bytes.uint32(at: offset + 20)) {
@@ -27,6 +29,18 @@ extension MinidumpReader {
       let isText = bytes.array(in: ByteRange(offset: offset + 32, count: 12)).allSatisfy { (0x20..<0x7f).contains($0) }
       if isText { snapshot.system.cpuVendor = vendor }
     }
+  }
+
+  /// Reads family, model and stepping of x86, and what ARM has in their place. Crashpad and this tool write zeros.
+  private mutating func readProcessor(_ range: ByteRange, _ bytes: RawSpan) {
+    let offset = range.offset
+    var processor = ProcessorSnapshot(level: bytes.uint16(at: offset + 2), revision: bytes.uint16(at: offset + 4))
+    guard processor.level != 0 || processor.revision != 0 else { return }
+    if snapshot.system.architecture == .arm, range.count >= 40 {
+      processor.id = bytes.uint32(at: offset + 32)
+      processor.features = bytes.uint32(at: offset + 36)
+    }
+    snapshot.system.processor = processor
   }
 
   private mutating func architecture(_ number: UInt16, at offset: Int) -> CPUArchitecture {

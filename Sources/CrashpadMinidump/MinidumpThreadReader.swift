@@ -59,14 +59,23 @@ extension MinidumpReader {
           MinidumpRules.countTooLarge, at: offset + 32, path: "Exception.NumberParameters", expected: .number(15),
           found: .number(UInt64(count))))
     }
-    let codes = (0..<min(count, 15)).map { bytes.uint64(at: offset + 40 + 8 * $0) }
-    var exception = ExceptionSnapshot(
-      kind: exceptionKind(code, codes), threadID: UInt64(bytes.uint32(at: offset)), code: code)
+    let words = (0..<min(count, 15)).map { bytes.uint64(at: offset + 40 + 8 * $0) }
+    let kind = exceptionKind(code, words)
+    // A Mach exception has codes of 64 bits on all processors.
+    let codes = kind == .windows ? words.map(narrowed) : words
+    var exception = ExceptionSnapshot(kind: kind, threadID: UInt64(bytes.uint32(at: offset)), code: code)
     exception.info = bytes.uint32(at: offset + 12)
-    exception.address = bytes.uint64(at: offset + 24)
+    // Windows has the instruction in the record, and the address that was accessed as a parameter.
+    let isAccess = kind == .windows && [0xc000_0005, 0xc000_0006].contains(code) && codes.count > 1
+    exception.address = isAccess ? codes[1] : narrowed(bytes.uint64(at: offset + 24))
     exception.codes = codes
     exception.context = context(at: offset + 160, { "Exception.ThreadContext" }, bytes)
     snapshot.exception = exception
+  }
+
+  /// The address as the process has it: writers extend those of 32-bit processes with their sign.
+  private func narrowed(_ address: UInt64) -> UInt64 {
+    snapshot.system.architecture.hasNarrowAddresses ? address & 0xffff_ffff : address
   }
 
   /// The kind of an exception code depends on the system; for Apple's systems, on the code too.
@@ -86,6 +95,9 @@ extension MinidumpReader {
     if location(at: field, bytes).size == 0 { return nil }
     guard let range = range(ofLocationAt: field, of: field, MinidumpRules.contextOutside, path, bytes) else {
       return nil
+    }
+    if !hasSystemInfo, snapshot.system.architecture == .unknown {
+      snapshot.system.architecture = MinidumpContext.architecture(of: range, bytes)
     }
     let context = MinidumpContext.read(snapshot.system.architecture, range, bytes)
     if context == nil {

@@ -65,13 +65,9 @@ extension MinidumpWriter {
     writer.uint32(0)  // CheckSum
     writer.uint32(UInt32(truncatingIfNeeded: module.timestamp ?? 0))
     writer.uint32(UInt32(truncatingIfNeeded: nameRVA))
-    let version = module.dylibVersion ?? 0
     writer.uint32(MinidumpFormat.fixedFileInfoSignature)
     writer.uint32(0x0001_0000)  // StrucVersion
-    writer.uint32(version & 0xffff_0000 | version >> 8 & 0xff)  // FileVersionMS
-    writer.uint32(version << 16 & 0x00ff_0000)  // FileVersionLS
-    writer.uint32(UInt32(truncatingIfNeeded: (module.sourceVersion ?? 0) >> 32))  // ProductVersionMS
-    writer.uint32(UInt32(truncatingIfNeeded: module.sourceVersion ?? 0))  // ProductVersionLS
+    writeVersion(module, to: &writer)
     writer.zeros(3 * 4)  // FileFlagsMask, FileFlags, FileOS
     switch module.fileType {
     case .executable: writer.uint32(1)  // VFT_APP
@@ -81,6 +77,20 @@ extension MinidumpWriter {
     writer.zeros(3 * 4)  // FileSubtype, FileDate
     writer.location(codeView)
     writer.fill(from: start, to: MinidumpFormat.moduleSize)  // MiscRecord and reserved
+  }
+
+  /// Writes the versions of file and product, two words each.
+  private func writeVersion(_ module: ModuleEntry, to writer: inout ByteWriter) {
+    let version = module.dylibVersion ?? 0
+    if snapshot.system.isLinux {
+      let numbers = ModuleSnapshot.FileVersion(packed: version)
+      for part in 0..<4 { writer.uint32(numbers[part]) }
+      return
+    }
+    writer.uint32(version & 0xffff_0000 | version >> 8 & 0xff)
+    writer.uint32(version << 16 & 0x00ff_0000)
+    writer.uint32(UInt32(truncatingIfNeeded: (module.sourceVersion ?? 0) >> 32))
+    writer.uint32(UInt32(truncatingIfNeeded: module.sourceVersion ?? 0))
   }
 
   private func codeViewSize(_ module: ModuleEntry) -> Int {

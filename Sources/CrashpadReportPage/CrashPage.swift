@@ -118,7 +118,7 @@ package struct CrashPage: Sendable {
       }
       return Frame(
         line: line, isOwn: row.module.map { isOfApp[$0] } ?? false,
-        location: options.isRedacted ? line.location.map { lastPathComponent($0) } : line.location, source: source)
+        location: options.isRedacted ? line.shortLocation : line.location, source: source)
     }
   }
 

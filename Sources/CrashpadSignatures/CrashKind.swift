@@ -137,10 +137,11 @@ struct CrashKind: Sendable {
     case .softSignal:
       let code = exception.codes.count > 2 ? Int32(truncatingIfNeeded: exception.codes[2]) : 0
       signal(darwinName(exception.info), code, exception, snapshot)
+    case .linuxSignal where exception.code == 0 && !exception.isInfoKnown: text = "signal:unknown"
     case .linuxSignal:
       signal(
-        linuxSignalName(Int32(truncatingIfNeeded: exception.code)), Int32(bitPattern: exception.info), exception,
-        snapshot)
+        linuxSignalName(Int32(truncatingIfNeeded: exception.code)),
+        exception.isInfoKnown ? Int32(bitPattern: exception.info) : 1, exception, snapshot)
     }
   }
 
@@ -213,21 +214,32 @@ struct CrashKind: Sendable {
 
   private mutating func windows(_ exception: ExceptionSnapshot, _ snapshot: ProcessSnapshot) {
     switch exception.code {
-    case 0xc000_0005, 0xc000_0006:
-      var copy = exception
-      if exception.codes.count > 1 { copy.address = exception.codes[1] }
-      access(copy, snapshot, code: 0)
+    case 0xc000_0005: access(exception, snapshot, code: 0)
+    // The memory was there: its file or disk was not.
+    case 0xc000_0006: fault("bad-access[page-in]")
+    case 0xc000_0409: fastFail(exception)
     case 0xc000_00fd:
       fault("bad-access[stack-overflow]")
       isStackOverflow = true
     case 0x8000_0003, 0xc000_001d, 0xc000_0096: fault("trap")
     case 0xc000_008c...0xc000_0095: fault("arithmetic")
     case 0xe06d_7363: text = "exception:C++"
-    case 0xc000_0374, 0xc000_0409, 0x4000_0015:
+    case 0xc000_0374, 0x4000_0015:
       text = "abort"
       isAbort = true
     default: text = "exception:0x" + hexadecimal(UInt64(exception.code))
     }
+  }
+
+  /// An abort, or the check that failed.
+  private mutating func fastFail(_ exception: ExceptionSnapshot) {
+    let reason = exception.codes.first.flatMap { $0 == 7 ? nil : MeaningTable.fastFail($0 & 0xffff_ffff)?.name }
+    guard let reason else {
+      text = "abort"
+      isAbort = true
+      return
+    }
+    text = "abort[\(reason.dropFirst("FAST_FAIL_".count).lowercased().split(separator: "_").joined(separator: "-"))]"
   }
 
   // MARK: Addresses

@@ -21,14 +21,16 @@ final class SignatureNames: Sendable {
   }
 
   private func entry(_ frame: Symbolization.Frame, _ modules: inout SignatureModules) -> StackEntry {
-    let module = frame.frame.module.flatMap { modules.module($0) }
+    let unloaded = frame.unloaded.first
+    let module = frame.frame.module.flatMap { modules.module($0) } ?? unloaded.map { modules.unloaded($0.module) }
     // Functions in assembly may have no size. Where the line is known, the symbols are whole, and the nearest is the one.
     let innermost = frame.symbol?.frames.last
     let function = frame.symbol?.isNearest == true && innermost?.location == nil ? nil : innermost
     let symbol = frame.frame.isSignalFrame ? "<signal handler called>" : function?.function ?? function?.name
     let value = value(symbol, in: module?.name)
     return StackEntry(
-      name: value.name, module: module, offset: frame.frame.moduleOffset, address: frame.frame.instruction,
+      name: value.name, module: module, offset: frame.frame.moduleOffset ?? unloaded?.offset,
+      address: frame.frame.instruction,
       shownName: symbol, rule: module == nil && value.name == nil ? nil : value.rule)
   }
 

@@ -71,6 +71,15 @@ struct SignatureModules {
     return module
   }
 
+  /// A module that was no longer there: its list has a name without directories, a time and a size.
+  func unloaded(_ index: Int) -> SignatureModule {
+    let module = snapshot.unloadedModules[index]
+    let path = file.withBytes { snapshot.text(module.name, in: $0) }
+    return SignatureModule(
+      name: Self.name(path) + " (unloaded)", identity: hexadecimal(UInt64(module.timestamp), width: 8),
+      isInApp: false)
+  }
+
   private static func name(_ path: String) -> String {
     let name = lastPathComponent(path)
     return name.isEmpty ? "(unnamed module)" : name

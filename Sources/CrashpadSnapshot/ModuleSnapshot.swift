@@ -22,6 +22,8 @@ public struct ModuleSnapshot: Sendable {
   package var dylibVersion: UInt32?
   /// The Mach-O source version as four 16-bit parts.
   package var sourceVersion: UInt64?
+  /// The version of the file: on Windows that of its resources, on Linux that in its name.
+  package var fileVersion: FileVersion?
   /// The id of the build; nil if it has none.
   public var identity: Identity?
   /// The name by which debug information is searched.
@@ -39,6 +41,22 @@ public struct ModuleSnapshot: Sendable {
   public var bundleVersion: String?
   /// Such as "arm64e", if a report states it for the module and not only for the process.
   public var architecture: String?
+
+  /// Four numbers.
+  package struct FileVersion: Sendable, Hashable {
+    private let parts: SIMD4<UInt32>
+
+    package init(_ first: UInt32, _ second: UInt32, _ third: UInt32, _ fourth: UInt32) {
+      parts = SIMD4(first, second, third, fourth)
+    }
+
+    /// The packed form of Mach-O, in which handlers for Linux record the version in a library's name.
+    package init(packed version: UInt32) { self.init(version >> 16, version >> 8 & 0xff, version & 0xff, 0) }
+
+    /// Such as "10.0.19041.4522".
+    package var text: String { "\(parts.x).\(parts.y).\(parts.z).\(parts.w)" }
+    package subscript(index: Int) -> UInt32 { parts[index] }
+  }
 
   /// The identity of the module's build.
   public enum Identity: Sendable, Hashable {

@@ -46,6 +46,17 @@ public struct ProcessSnapshot: Sendable {
   /// The id of the installation that wrote the report.
   public var clientID = UUIDBytes.zero
 
+  /// The handles that a process of Windows had, or the descriptors of one of Linux; nil if the dump does not list them.
+  package var handles: [HandleSnapshot]?
+  /// The assertion that ended the process.
+  package var assertion: AssertionSnapshot?
+  /// The texts that modules of macOS left in `__crash_info`, if the writer of the dump gathered them.
+  package var crashInfo: [CrashInfoSnapshot] = []
+  /// The arguments that the kernel of macOS was started with.
+  package var bootArguments: SnapshotBytes?
+  /// JSON about what the dump's writer could not capture.
+  package var softErrors: SnapshotBytes?
+
   /// System files that a Linux minidump contains as text.
   package var linux: LinuxSnapshot?
 
@@ -84,6 +95,8 @@ extension ProcessSnapshot {
   /// The index in `threads` of the thread that crashed; nil if none crashed or the list does not contain it.
   public var crashedThread: Int? {
     if let index = report?.faultingThread { return threads.indices.contains(index) ? index : nil }
+    // A microdump has one thread, and not its id.
+    if exception != nil, threads.count == 1, threads[0].id == nil { return 0 }
     return exception.flatMap { exception in threads.firstIndex { $0.id == exception.threadID } }
   }
 }

@@ -6,6 +6,9 @@ public enum CPUArchitecture: String, Sendable, CaseIterable {
   case x86
   case arm
   case unknown
+
+  /// Whether addresses have 32 bits.
+  package var hasNarrowAddresses: Bool { self == .x86 || self == .arm }
 }
 
 /// The operating systems of dumps.
@@ -38,6 +41,8 @@ public struct SystemSnapshot: Sendable {
   /// Such as "iPhone14,2".
   public var machine: SnapshotBytes?
   package var cpuVendor: SnapshotBytes?
+  /// The processor's numbers in a minidump.
+  package var processor: ProcessorSnapshot?
   package var cpuCount: Int32?
   package var pageSize: UInt64?
   /// The bits of a pointer that are not part of the address, such as pointer authentication codes and tags.
@@ -50,6 +55,23 @@ public struct SystemSnapshot: Sendable {
   package init(architecture: CPUArchitecture, operatingSystem: OperatingSystem) {
     self.architecture = architecture
     self.operatingSystem = operatingSystem
+  }
+}
+
+/// The model of a processor as minidumps have it.
+package struct ProcessorSnapshot: Sendable, Hashable {
+  /// The family of x86, or the version of the ARM architecture.
+  package var level: UInt16
+  /// The model of x86 in the upper byte, and the stepping in the lower one.
+  package var revision: UInt16
+  /// The main id register of ARM; 0 if unknown.
+  package var id: UInt32 = 0
+  /// The features of ARM: AT_HWCAP of Linux; 0 if unknown.
+  package var features: UInt32 = 0
+
+  package init(level: UInt16, revision: UInt16) {
+    self.level = level
+    self.revision = revision
   }
 }
 

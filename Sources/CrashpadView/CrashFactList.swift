@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import CrashpadBytes
 internal import CrashpadCore
+internal import CrashpadJSON
 internal import CrashpadMeaning
 internal import CrashpadMinidump
 internal import CrashpadSignatures
@@ -84,12 +85,18 @@ package struct CrashFactList: Sendable {
       add("Where", frame.line)
     } else if let context = exception.context {
       let pc = context.instructionPointer
-      let place = exception.location?.line ?? (pc == 0 ? "unknown" : "no module")
+      let place = exception.location?.line ?? exception.unloadedLine ?? (pc == 0 ? "unknown" : "no module")
       add("Where", "\(place) (pc \(TextFormat.hex(pc)))")
     } else {
       add("Where", "unknown: the exception has no registers")
     }
     describeThread(exception.threadID)
+    add("Assertion", view.assertion)
+    if let thread = view.crashedThread, let error = view.lastErrors[thread], error != 0 {
+      add(
+        "Last error",
+        "\(CrashView.name(ofLastError: error)) (\(error < 0x10000 ? String(error) : TextFormat.hex(UInt64(error))))")
+    }
   }
 
   private mutating func describeThread(_ threadID: UInt64) {
@@ -214,8 +221,12 @@ package struct CrashFactList: Sendable {
     let system = snapshot.system
     // 0 where the handler could not count them, as in a container without /sys.
     let cpus = system.cpuCount.flatMap { $0 == 0 ? nil : TextFormat.count(Int($0), "CPU") }
+    // The name of the model says more than its numbers, which have the vendor of x86.
+    let hasProcessor = view.cpuModel == nil && view.processorText != nil
     let machine = [
-      view.cpuModel ?? view.line(system.machine), system.architecture.rawValue, view.line(system.cpuVendor), cpus,
+      view.cpuModel ?? view.line(system.machine), system.architecture.rawValue,
+      hasProcessor && system.architecture == .x86 ? nil : view.line(system.cpuVendor),
+      hasProcessor ? view.processorText : nil, cpus,
     ]
     add("Device", machine.compactMap { $0 }.joined(separator: ", "))
     var os = system.operatingSystem.rawValue
@@ -268,6 +279,10 @@ package struct CrashFactList: Sendable {
     }
     let more = view.captureNotes.count - Self.messages
     if more > 0 { add("", "… \(grouped(more)) more; inspect --annotations shows all") }
+    if let errors = view.softErrors, !errors.elements.isEmpty {
+      add(label, "the writer of the dump noted \(TextFormat.count(errors.elements.count, "error")); JSON has them")
+      label = ""
+    }
     var ways = [(ThreadSnapshot.Capture.ptrace, "stopped by ptrace")]
     // The handler's own notes are more detailed.
     if view.captureNotes.isEmpty {
@@ -288,6 +303,7 @@ package struct CrashFactList: Sendable {
     // Reports hold no memory.
     if snapshot.report != nil { parts.removeLast() }
     if snapshot.report?.jetsam == nil { add("Contents", parts.joined(separator: ", ")) }
+    add("Handles", view.handleSummary)
     if !view.streams.isEmpty {
       add("Streams", view.streams.map(\.type.name).joined(separator: " "))
     }

@@ -13,6 +13,8 @@ extension CrashView {
     package let offset: String
     /// Such as "/src/main.cpp:42".
     package let location: String?
+    /// The same without directories.
+    package let shortLocation: String?
     /// Such as "server + 0x12b0", or "inlined"; empty if that is the name.
     package let module: String
     /// The address with all digits.
@@ -31,7 +33,8 @@ extension CrashView {
     let place = module.map { name in name + (row.moduleOffset.map { " + \(TextFormat.hex($0))" } ?? "") }
     func line(_ name: String, offset: String = "", location: String? = nil, module: String = "") -> Line {
       Line(
-        number: row.number, name: name, offset: offset, location: location, module: module,
+        number: row.number, name: name, offset: offset, location: location,
+        shortLocation: location == nil ? nil : row.function?.shortSourceLine, module: module,
         address: fullAddress(row.address), trust: row.isInlined ? "inlined" : row.trust.rawValue,
         isGuess: row.trust == .scan && !row.isInlined)
     }
@@ -39,6 +42,7 @@ extension CrashView {
     let location = row.function?.sourceLine
     guard let name = row.name else {
       if row.moduleOffset != nil, let place { return line(place, location: location) }
+      if module == nil, let place = unloadedLine(row.address) { return line(place, location: location) }
       return line("\(fullAddress(row.address)) in \(module ?? "no module")", location: location)
     }
     if row.isInlined { return line(name, location: location, module: "inlined") }

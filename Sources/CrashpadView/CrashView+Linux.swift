@@ -9,13 +9,16 @@ extension CrashView {
   /// Such as "Debian GNU/Linux 12 (bookworm)", from os-release or lsb-release.
   package var distribution: String? {
     guard snapshot.system.operatingSystem == .linux else { return nil }
-    return value(of: ["PRETTY_NAME", "DISTRIB_DESCRIPTION"], in: snapshot.linux?.release, separator: "=").map { value in
-      // Values with spaces are quoted.
-      for quote in ["\"", "'"] where value.count >= 2 && value.hasPrefix(quote) && value.hasSuffix(quote) {
-        return String(value.dropFirst().dropLast())
-      }
-      return value
-    }.flatMap { $0.isEmpty ? nil : $0 }
+    return value(of: ["PRETTY_NAME", "DISTRIB_DESCRIPTION"], in: snapshot.linux?.release, separator: "=")
+      .map(Self.unquoted).flatMap { $0.isEmpty ? nil : $0 }
+  }
+
+  /// Values with spaces are quoted.
+  static func unquoted(_ value: String) -> String {
+    for quote in ["\"", "'"] where value.count >= 2 && value.hasPrefix(quote) && value.hasSuffix(quote) {
+      return String(value.dropFirst().dropLast())
+    }
+    return value
   }
 
   /// Such as "Intel(R) Xeon(R) Processor @ 2.60GHz", from /proc/cpuinfo.
@@ -31,7 +34,7 @@ extension CrashView {
   }
 
   /// The value for one of these names in the first 8 KiB of a text with one name per line.
-  private func value(of names: [String], in content: SnapshotBytes?, separator: Character) -> String? {
+  func value(of names: [String], in content: SnapshotBytes?, separator: Character) -> String? {
     guard let content else { return nil }
     let text = dump.file.withBytes { snapshot.text(content.prefix(min(content.count, 8192)), in: $0) }
     for line in text.split(separator: "\n") {

@@ -36,7 +36,12 @@ extension CrashView {
     let triage = (snapshot.report?.kernelTriage ?? []).map {
       Entry(module: "kernel", name: nil, value: TextFormat.printable($0))
     }
-    return listed + moduleMessages + triage
+    let sections = crashInfo.flatMap { info in
+      [info.message, info.secondMessage].compactMap { $0?.line }.map {
+        Entry(module: info.module?.lastComponent, name: nil, value: $0)
+      }
+    }
+    return listed + moduleMessages + sections + triage
   }
 
   /// The messages of modules alone.

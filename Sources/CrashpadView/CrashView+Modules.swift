@@ -19,6 +19,9 @@ extension CrashView {
     /// A UUID, or a build id in hexadecimal digits.
     package let identity: String?
     package let isBuildID: Bool
+    package let isOfWindows: Bool
+    /// The id by which servers have the program's file; nil if the dump does not have it.
+    package let codeID: String?
     package let version: String?
     package let messages: [Text]
     package let simpleAnnotations: [NamedText]
@@ -69,7 +72,8 @@ extension CrashView {
     if case .buildID? = module.identity { isBuildID = true }
     return Module(
       snapshot: module, index: index, path: text(module.name), debugName: text(module.debugName),
-      identity: identity(module), isBuildID: isBuildID, version: version(module),
+      identity: identity(module), isBuildID: isBuildID,
+      isOfWindows: snapshot.system.operatingSystem == .windows, codeID: codeID(module), version: version(module),
       messages: module.messages.compactMap { text($0) }, simpleAnnotations: module.simpleAnnotations.map(namedText),
       annotationObjects: module.annotationObjects.map { object in
         AnnotationValue(
@@ -85,21 +89,6 @@ extension CrashView {
   /// The annotations of the process.
   package var annotations: [NamedText] { snapshot.annotations.map(namedText) }
 
-  package struct UnloadedModule: Sendable {
-    package let name: Text?
-    package let address: UInt64
-    /// Bytes.
-    package let size: UInt32
-    /// Seconds since 1970, as the linker wrote them.
-    package let timestamp: UInt32
-  }
-
-  package var unloadedModules: [UnloadedModule] {
-    snapshot.unloadedModules.map {
-      UnloadedModule(name: text($0.name), address: $0.address, size: $0.size, timestamp: $0.timestamp)
-    }
-  }
-
   private func identity(_ module: ModuleSnapshot) -> String? {
     switch module.identity {
     case .uuid(let uuid, let age): return age == 0 ? uuid.text : "\(uuid.text) age \(age)"
@@ -109,12 +98,26 @@ extension CrashView {
     }
   }
 
+  private func codeID(_ module: ModuleSnapshot) -> String? {
+    if snapshot.system.operatingSystem == .windows {
+      return windowsCodeID(timestamp: module.timestamp ?? 0, size: module.size ?? 0)
+    }
+    switch module.identity {
+    case .uuid(.zero, _): return nil
+    case .uuid(let uuid, _): return hexadecimal(uuid.high, width: 16) + hexadecimal(uuid.low, width: 16)
+    case .buildID, nil: return identity(module)
+    }
+  }
+
+  /// Windows has no id of builds: the linker's time and the size in memory stand for one.
+  func windowsCodeID(timestamp: UInt64, size: UInt64) -> String {
+    hexadecimal(timestamp, width: 8) + hexadecimal(size)
+  }
+
   private func version(_ module: ModuleSnapshot) -> String? {
     if let version = module.dylibVersion { return "\(version >> 16).\(version >> 8 & 0xff).\(version & 0xff)" }
+    if let version = module.fileVersion { return version.text }
     guard let version = module.sourceVersion else { return nil }
-    guard [.ios, .macos].contains(snapshot.system.operatingSystem) else {
-      return [48, 32, 16, 0].map { String(version >> UInt64($0) & 0xffff) }.joined(separator: ".")
-    }
     // LC_SOURCE_VERSION has one part of 24 bits and four of 10; trailing zero parts are left out.
     var parts = [version >> 40] + [30, 20, 10, 0].map { version >> UInt64($0) & 0x3ff }
     while parts.count > 2, parts.last == 0 { parts.removeLast() }
@@ -175,6 +178,7 @@ extension SymbolRefusal.Reason {
     case .noIdentity: "no build id"
     case .otherChecksum: "other checksum"
     case .unknownFormat: "unknown format"
+    case .pdb: "a PDB; dump_syms makes a .sym of it"
     case .unreadable(let errno): errno.description
     case .notWhole: "can't be read to its end"
     case .notAFile: "no regular file"

@@ -58,13 +58,15 @@ extension CrashView {
     package let explanation: String?
     /// The place of the instruction; nil without registers, or outside all modules.
     package let location: Location?
+    /// The same in a module that was unloaded.
+    package let unloadedLine: String?
 
     /// As in Apple's reports.
     package var appleTitle: AppleExceptionTitle { AppleExceptionTitle(snapshot, system) }
     package var kind: ExceptionSnapshot.Kind { snapshot.kind }
     package var threadID: UInt64 { snapshot.threadID }
     package var code: UInt32 { snapshot.code }
-    package var info: UInt32 { snapshot.info }
+    package var info: UInt32? { snapshot.isInfoKnown ? snapshot.info : nil }
     package var address: UInt64 { snapshot.address }
     package var codes: [UInt64] { snapshot.codes }
     package var context: CPUContext? { snapshot.context }
@@ -80,7 +82,8 @@ extension CrashView {
     let description = ExceptionDescription(exception, snapshot.system)
     return Exception(
       snapshot: exception, system: snapshot.system, title: description.title, explanation: description.explanation,
-      location: exception.context.flatMap { location($0.instructionPointer) })
+      location: exception.context.flatMap { location($0.instructionPointer) },
+      unloadedLine: exception.context.flatMap { unloadedLine($0.instructionPointer) })
   }
 
   // MARK: The system
@@ -96,6 +99,9 @@ extension CrashView {
   package var osVersion: String? {
     let system = snapshot.system
     if system.osMajor == nil, system.osMinor == nil, system.osBugfix == nil { return nil }
+    // Breakpad does not fill it in.
+    let isZero = system.osMajor == 0 && system.osMinor == 0 && system.osBugfix == 0
+    if isZero, [.linux, .android].contains(system.operatingSystem) { return nil }
     return [system.osMajor, system.osMinor, system.osBugfix].map { $0.map(String.init) ?? "?" }.joined(separator: ".")
   }
 }

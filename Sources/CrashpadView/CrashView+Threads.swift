@@ -15,6 +15,8 @@ extension CrashView {
     package let queue: Text?
     /// The place of the thread's instruction; nil without registers, or outside all modules.
     package let location: Location?
+    /// The same in a module that was unloaded.
+    package let unloadedLine: String?
     /// The frames that the input lists, with the names of their modules; nil for a dump.
     package let recorded: [Recorded]?
 
@@ -54,6 +56,7 @@ extension CrashView {
     return Thread(
       snapshot: thread, index: index, isCrashed: index == crashedThread, name: text(thread.name),
       queue: text(thread.queue), location: thread.context.flatMap { location($0.instructionPointer) },
+      unloadedLine: thread.context.flatMap { unloadedLine($0.instructionPointer) },
       recorded: thread.frames.map { $0.map(recorded) })
   }
 

@@ -18,6 +18,7 @@ package final class CrashView: Sendable {
   let dump: Dump
   let snapshot: ProcessSnapshot
   let modules: ModuleMap
+  let unloadedMap: UnloadedModuleMap
   private let moduleNames: [String]
   /// Names for single addresses; nil without symbols.
   package let names: AddressNames?
@@ -40,12 +41,11 @@ package final class CrashView: Sendable {
     self.signature = signature
     symbolization = stacks
     modules = ModuleMap(snapshot.modules)
+    unloadedMap = UnloadedModuleMap(snapshot.unloadedModules)
     // Computed in advance, because every frame of every stack needs one.
     moduleNames = snapshot.modules.enumerated().map { index, module in
-      let path = module.name.map { name in
-        dump.file.withBytes { TextFormat.printable(snapshot.bytes(of: name, in: $0)) }
-      }
-      return path.flatMap { $0.isEmpty ? nil : lastPathComponent($0) } ?? "module \(index)"
+      let path = module.name.map { name in dump.file.withBytes { Text(snapshot.bytes(of: name, in: $0)) } }
+      return path?.lastComponent ?? "module \(index)"
     }
   }
 
@@ -87,6 +87,8 @@ package final class CrashView: Sendable {
 
     /// One line, with bytes that are not UTF-8 as `\xNN`; nil if it is empty.
     package var line: String? { raw.isEmpty ? nil : TextFormat.printable(raw) }
+    /// The last component of a path as one line; nil if the text is empty. Escapes have backslashes, which separate too.
+    package var lastComponent: String? { raw.isEmpty ? nil : TextFormat.printable(lastPathComponent(raw)) }
     /// UTF-8, in which other bytes are U+FFFD.
     package var text: String { ArgumentText.repaired(raw) }
   }
@@ -147,8 +149,7 @@ package final class CrashView: Sendable {
 
   /// The address with all digits of the architecture.
   package func fullAddress(_ value: UInt64) -> String {
-    let isNarrow = snapshot.system.architecture == .x86 || snapshot.system.architecture == .arm
-    return "0x" + hexadecimal(value, width: isNarrow ? 8 : 16)
+    "0x" + hexadecimal(value, width: snapshot.system.architecture.hasNarrowAddresses ? 8 : 16)
   }
 
   /// Opens the symbol files of the modules in the stacks for `names` too, so that their findings are known.
@@ -176,6 +177,14 @@ extension SymbolizedAddress.Frame {
   package var source: (file: String, line: UInt64)? {
     guard let location, let file = location.file else { return nil }
     return (TextFormat.printable(file), location.line)
+  }
+
+  /// The name of the file alone, as one line.
+  package var sourceName: String? { location?.file.map { TextFormat.printable(lastPathComponent($0)) } }
+
+  /// "main.cpp:42"
+  package var shortSourceLine: String? {
+    sourceName.flatMap { name in source.map { $0.line > 0 ? "\(name):\($0.line)" : name } }
   }
 
   /// "/src/main.cpp:42"

@@ -27,7 +27,9 @@ package struct EvidenceReader: Sendable {
     let own = OwnModules(snapshot)
     isOfApp = paths.enumerated().map { own.contains($0, path: $1) }
     let reader = FrameReader(
-      names: paths.map { TextFormat.printable(lastPathComponent($0)) }, isOfApp: isOfApp)
+      names: paths.map { TextFormat.printable(lastPathComponent($0)) },
+      unloadedNames: snapshot.unloadedModules.map { TextFormat.printable(lastPathComponent(text($0.name) ?? "")) },
+      isOfApp: isOfApp)
 
     let result = known ?? Symbolization(snapshot, input, cache, threads: .all)
     symbolization = result
@@ -65,6 +67,7 @@ package struct EvidenceReader: Sendable {
 private struct FrameReader {
   /// The modules' names without directories.
   let names: [String]
+  let unloadedNames: [String]
   let isOfApp: [Bool]
 
   /// A frame and the calls inlined into it.
@@ -72,10 +75,17 @@ private struct FrameReader {
     let module = frame.frame.module
     let functions = frame.symbol?.frames ?? []
     func make(_ function: SymbolizedAddress.Frame?) -> CrashEvidence.Frame {
-      let location = function?.source.map { "\(lastPathComponent($0.file)):\($0.line)" }
+      let location = function?.sourceName.map { "\($0):\(function?.source?.line ?? 0)" }
       return CrashEvidence.Frame(
         function: SymbolizedAddress.line(function), module: module.map { names[$0] }, offset: frame.frame.moduleOffset,
         location: location, isOfApp: module.map { isOfApp[$0] } ?? false)
+    }
+    if let place = frame.unloaded.first {
+      return [
+        CrashEvidence.Frame(
+          function: nil, module: "\(unloadedNames[place.module]) (unloaded)", offset: place.offset, location: nil,
+          isOfApp: false, isUnloaded: true)
+      ]
     }
     return functions.isEmpty ? [make(nil)] : functions.map { make($0) }
   }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package import CrashpadBytes
+internal import CrashpadMinidump
 internal import IntermediateDump
 
 extension Finding {
@@ -14,11 +15,22 @@ extension Finding {
       return "\(path) says \(found); more than \(expected) are not allowed"
     case (DumpRules.trailingBytes, _, let found?):
       return "\(found) behind the end of the root map"
+    case (let rule, let end?, let place?) where isOutsideFile(rule):
+      return "\(subject)\(text): the end would be at byte \(place.prefix { $0 != " " }), and the file has \(end)"
     case (_, let expected?, let found?): return "\(subject)\(text): \(expected) expected, \(found) found"
     case (_, let expected?, nil): return "\(subject)\(text): \(expected) expected"
     case (_, nil, let found?): return "\(subject)\(text): \(found)"
     case (_, nil, nil): return subject + text
     }
+  }
+
+  /// Whether the finding is that something ends behind the file: it has the file's size, and the end.
+  private func isOutsideFile(_ rule: Rule) -> Bool {
+    guard case .byteCount(let size)? = expected, case .byteCount(let end)? = found, end > size else { return false }
+    return [
+      MinidumpRules.streamOutside, MinidumpRules.contextOutside, MinidumpRules.memoryOutside,
+      MinidumpRules.codeViewOutside,
+    ].contains(rule)
   }
 
   private static func lowercasingFirst(_ text: String) -> String {

@@ -24,6 +24,7 @@ struct CoreFault: Sendable, CustomTestStringConvertible {
     bare.hasNotes = false
     var noFiles = SynthCore()
     noFiles.hasFileNote = false
+    let foreign = SynthCore.ofForeignSystem().file()
     func overwritten(_ value: UInt64, width: Int, at offset: Int) -> [UInt8] {
       var copy = file.bytes
       copy.overwrite(value, width: width, at: offset)
@@ -36,6 +37,7 @@ struct CoreFault: Sendable, CustomTestStringConvertible {
       fault(CoreRules.unsupportedClass, overwritten(1, width: 1, at: 4), at: 4),
       fault(CoreRules.unsupportedClass, overwritten(2, width: 1, at: 5), at: 4),
       fault(CoreRules.unsupportedMachine, overwritten(40, width: 2, at: 18), at: 18),
+      fault(CoreRules.foreignSystem, foreign.bytes, at: foreign.fields["note[0]"]),
       fault(CoreRules.headersOutside, overwritten(UInt64(file.bytes.count - 80), width: 8, at: 32), at: 32),
       fault(CoreRules.headersOutside, overwritten(40, width: 2, at: 54), at: 32),
       fault(CoreRules.truncated, Array(file.bytes.dropLast()), at: place("phdr[\(SynthCore().segments.count)]")),
@@ -89,7 +91,7 @@ struct CoreRuleTests {
   func snapshot(_ fault: CoreFault) {
     let fatal: [Rule] = [
       CoreRules.tooShort, CoreRules.badSignature, CoreRules.notACore, CoreRules.unsupportedClass,
-      CoreRules.unsupportedMachine,
+      CoreRules.unsupportedMachine, CoreRules.foreignSystem,
     ]
     #expect((Reading(core: fault.bytes).snapshot == nil) == fatal.contains(fault.rule))
   }

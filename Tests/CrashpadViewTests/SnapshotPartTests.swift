@@ -40,7 +40,9 @@ struct SnapshotPartTests {
       "extraMemory": members("memory"), "intermediateDumpExtraMemory": members("intermediate_dump_memory"),
       "memoryMap": members("memory_map"), "annotations": members("annotations"),
       "reportID": members("process", "report_id"), "clientID": members("process", "client_id"),
-      "linux": members("linux_files"), "report": members("report"),
+      "linux": members("linux_files"), "report": members("report"), "handles": members("handles"),
+      "assertion": members("assertion"), "crashInfo": members("mac_crash_info"),
+      "bootArguments": members("mac_boot_args"), "softErrors": members("soft_errors"),
     ])
 
   private static let system = Part(
@@ -50,6 +52,7 @@ struct SnapshotPartTests {
       [
         "architecture": "architecture", "operatingSystem": "os", "osMajor": "os_version", "osMinor": "os_version",
         "osBugfix": "os_version", "osBuild": "os_build", "machine": "machine", "cpuVendor": "cpu_vendor",
+        "processor": "cpu_info",
         "cpuCount": "cpu_count", "pageSize": "page_size", "addressMask": "address_mask",
         "crashpadUptime": "crashpad_uptime_ns", "timeZone": "time_zone", "memory": "memory",
       ]))
@@ -99,7 +102,7 @@ struct SnapshotPartTests {
       under: ["exception"],
       [
         "kind": "kind", "threadID": "thread_id", "code": "code", "info": "info", "address": "address", "codes": "codes",
-        "context": "registers", "signal": "signal",
+        "context": "registers", "signal": "signal", "isInfoKnown": "info",
       ]))
 
   private static let module = Part(
@@ -108,7 +111,8 @@ struct SnapshotPartTests {
       under: ["modules"],
       [
         "name": "name", "address": "address", "size": "size", "fileType": "type", "timestamp": "timestamp",
-        "dylibVersion": "version", "sourceVersion": "version", "identity": "identity", "debugName": "debug_name",
+        "dylibVersion": "version", "sourceVersion": "version",
+        "fileVersion": "version", "identity": "identity", "debugName": "debug_name",
         "simpleAnnotations": "annotations", "annotationObjects": "annotation_objects", "messages": "messages",
         "bundleID": "bundle_id", "bundleVersion": "bundle_version", "architecture": "architecture",
       ]))

@@ -33,7 +33,8 @@ struct CodeTableTests {
     .terminationFlag: "TERMINATION FLAGS", .jetsamBand: "BANDS OF JETSAM", .exception: "MACH EXCEPTIONS",
     .exceptionCode: "CODES OF MACH EXCEPTIONS", .resource: "RESOURCES OF EXC_RESOURCE",
     .guardViolation: "VIOLATIONS OF EXC_GUARD", .signal: "SIGNALS", .signalCode: "CODES OF SIGNALS",
-    .windows: "EXCEPTION CODES OF WINDOWS", .syndrome: "CLASSES OF ESR", .faultStatus: "FAULT STATUSES OF ESR",
+    .windows: "EXCEPTION CODES OF WINDOWS", .fastFail: "REASONS OF FAST FAIL", .syndrome: "CLASSES OF ESR",
+    .faultStatus: "FAULT STATUSES OF ESR",
     .trap: "IMMEDIATES OF BRK", .address: "PATTERNS OF ADDRESSES", .kernelTriage: "LINES OF KTRIAGEINFO",
     .message: "MESSAGES OF RUNTIMES", .function: "FUNCTIONS ON STACKS",
   ]

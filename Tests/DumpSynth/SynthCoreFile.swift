@@ -16,6 +16,17 @@ public struct SynthCoreFile: Sendable {
 extension SynthCore {
   public var bytes: [UInt8] { file().bytes }
 
+  /// A core whose notes have the names that another kernel gives them: of the process, and of one thread.
+  public static func ofForeignSystem() -> SynthCore {
+    var core = SynthCore(threads: 0)
+    core.hasFileNote = false
+    core.firstNotes = [
+      Note("NetBSD-CORE", 1, [UInt8](repeating: 0, count: 160)),
+      Note("NetBSD-CORE@1", 33, [UInt8](repeating: 0, count: 208)),
+    ]
+    return core
+  }
+
   /// All notes in the kernel's order.
   private var notes: [Note] {
     var notes = firstNotes

@@ -16,6 +16,8 @@ public struct SynthMinidump: Sendable {
   public let streams: [(stream: MinidumpStream, range: Range<Int>)]
   public let exceptionCode: UInt32
   public let exceptionAddress: UInt64
+  /// What the instruction wanted to reach; on Windows it is a parameter.
+  public let accessedAddress: UInt64 = 0x10
 
   public init(_ parameters: SynthMinidumpParameters = SynthMinidumpParameters()) {
     self.parameters = parameters
@@ -52,6 +54,53 @@ public struct SynthMinidump: Sendable {
     streams = placed
     fields = parts.writer.fields
     bytes = MinidumpBreaker(parameters, fields, streams).breaking(parts.writer.bytes, directory: directory)
+  }
+}
+
+extension SynthMinidump {
+  /// The bytes with another stream in place of one of them.
+  ///
+  /// - Parameter content: makes the stream, whose first byte is at the given offset.
+  public func replacing(_ stream: MinidumpStream, with type: UInt32, _ content: (Int) -> [UInt8]) -> [UInt8] {
+    guard let field = fields.first(where: { $0.path == "\(stream).size" }) else { preconditionFailure("no \(stream)") }
+    var copy = bytes
+    while copy.count % 8 != 0 { copy.append(0) }
+    let made = content(copy.count)
+    copy.overwrite(UInt64(type), width: 4, at: field.offset - 4)
+    copy.overwrite(UInt64(made.count), width: 4, at: field.offset)
+    copy.overwrite(UInt64(copy.count), width: 4, at: field.offset + 4)
+    return copy + made
+  }
+
+  /// Breakpad's MDRawAssertionInfo.
+  public static func assertion(
+    _ expression: String, _ function: String, _ file: String, line: UInt32, kind: UInt32
+  ) -> [UInt8] {
+    var bytes: [UInt8] = []
+    for text in [expression, function, file] {
+      var field: [UInt8] = []
+      for unit in text.utf16.prefix(127) { field.append(little: unit) }
+      field.appendZeros(256 - field.count)
+      bytes += field
+    }
+    return bytes + Bytes.of(line) + Bytes.of(kind)
+  }
+
+  /// Mozilla's stream of the sections `__crash_info`, with one record of version 5, which begins at `offset` + 172.
+  public static func crashInfo(at offset: Int, _ texts: [String]) -> [UInt8] {
+    var record = Bytes.of([UInt64(0), 5, 0x11, 0x22, 0x33])
+    for text in texts { record += Array(text.utf8) + [0] }
+    var bytes: [UInt8] = []
+    for word in [0x4d7a_0001, 1, 40, record.count, offset + 172] { bytes.append(little: UInt32(word)) }
+    bytes.appendZeros(172 - bytes.count)
+    return bytes + record
+  }
+
+  /// Mozilla's stream of the arguments of the kernel.
+  public static func bootArguments(at offset: Int, _ text: String) -> [UInt8] {
+    var bytes = Bytes.of(UInt32(0x4d7a_0002)) + Bytes.of(UInt64(offset + 12)) + Bytes.of(UInt32(text.utf16.count * 2))
+    for unit in text.utf16 { bytes.append(little: unit) }
+    return bytes + [0, 0]
   }
 }
 

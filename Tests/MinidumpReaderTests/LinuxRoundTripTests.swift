@@ -79,7 +79,8 @@ struct LinuxRoundTripTests {
     #expect(modules.map { trip.reading.text($0.name) } == dump.modules.map { Optional($0.path) })
     for (module, truth) in zip(modules, dump.modules) {
       #expect(module.address == truth.address && module.size == truth.size)
-      #expect(module.dylibVersion == truth.version)
+      let version = truth.version.map { "\($0 >> 16).\($0 >> 8 & 0xff).\($0 & 0xff).0" }
+      #expect(module.dylibVersion == nil && module.fileVersion?.text == version)
       if case .buildID(let id)? = module.identity {
         #expect(trip.reading.data(id) == truth.buildID)
         // "BpEL" stands before it.

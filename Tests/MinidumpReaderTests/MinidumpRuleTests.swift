@@ -98,6 +98,26 @@ struct MinidumpRuleTests {
     #expect(reading.list.count(of: .error) == 40)
   }
 
+  @Test("Strings of Windows may lie at any even offset")
+  func stringsOfWindows() {
+    let dump = Example.small(.x86_64, .windows)
+    let name = dump.value("moduleList[1].name.rva")
+    // A string of two bytes where the first unit of another was.
+    var bytes = dump.setting("moduleList[1].name.rva", to: UInt64(name + 2))
+    bytes.overwrite(2, width: 4, at: name + 2)
+    #expect(!Reading(bytes).codes.contains("misaligned"))
+  }
+
+  @Test(
+    "Streams of further writers that are too short give a finding", arguments: [0x4767_0002, 0x4d7a_0001, 0x4d7a_0002])
+  func shortExtras(_ type: UInt64) {
+    let dump = Example.small(.x86_64, .linux)
+    let entry = dump.field("linuxDSODebug.size").offset - 4
+    var bytes = dump.writing(type, width: 4, at: entry)
+    bytes.overwrite(8, width: 4, at: entry + 4)
+    #expect(Reading(bytes).codes.contains("stream-too-short"))
+  }
+
   @Test("The first of two streams of one type counts")
   func duplicates() throws {
     let dump = Example.small(.x86_64, .linux) { $0.damage = [.duplicates] }

@@ -16,8 +16,13 @@ struct ModuleTruthTests {
       #expect(modules.map(\.address) == truth.map(\.base))
       #expect(modules.map(\.size) == truth.map { UInt64($0.size) })
       #expect(modules.map(\.timestamp) == truth.map { UInt64($0.timestamp) })
-      // File version 1.2.3.4 in the synthesiser's words: 0x0001_0002 and 0x0003_0004.
-      #expect(modules.allSatisfy { $0.dylibVersion == 0x0001_0203 })
+      // The synthesiser's words are 0x0001_0002 and 0x0003_0004; each system reads them in its own way.
+      let (dylib, file): (UInt32?, String?) =
+        switch example.dump.parameters.system {
+        case .ios, .macos, .windows: (nil, "1.2.3.4")
+        case .linux, .android: (nil, "65538.196612.0.0")
+        }
+      #expect(modules.allSatisfy { $0.dylibVersion == dylib && $0.fileVersion?.text == file }, "\(example)")
       #expect(modules.allSatisfy { $0.sourceVersion == nil && $0.fileType == nil })
       for (module, truth) in zip(modules, truth) { checkIdentity(module, truth, reading, "\(example)") }
     }
@@ -64,6 +69,41 @@ struct ModuleTruthTests {
     let reading = Reading(Example.small(.x86_64, .linux).setting("moduleList[0].codeView.size", to: 4))
     let module = try #require(reading.snapshot?.modules.first)
     #expect(module.identity == nil)
+  }
+
+  @Test("A build id of zeros is no identity")
+  func zeroBuildID() throws {
+    let dump = Example.small(.x86_64, .linux)
+    var bytes = dump.bytes
+    for index in 0..<20 { bytes[dump.value("moduleList[0].codeView.rva") + 4 + index] = 0 }
+    #expect(try #require(Reading(bytes).snapshot?.modules.first).identity == nil)
+  }
+
+  @Test("A version that a Mach-O file can have is one, and another has four parts")
+  func versionsOfApple() throws {
+    let dump = Example.small(.arm64, .macos)
+    let entry = dump.value("moduleList.rva") + 4
+    func version(_ high: UInt64, _ low: UInt64) throws -> String {
+      var bytes = dump.writing(high, width: 4, at: entry + 32)
+      bytes.overwrite(low, width: 4, at: entry + 36)
+      let module = try #require(Reading(bytes).snapshot?.modules.first)
+      return module.fileVersion?.text ?? module.dylibVersion.map { String($0, radix: 16) } ?? "none"
+    }
+    #expect(try version(0x0001_0002, 0x0003_0000) == "10203")
+    #expect(try version(0x0000_07f6, 0x0078_0001) == "0.2038.120.1")
+    #expect(try version(0x0001_0002, 0x0003_0004) == "1.2.3.4")
+    #expect(try version(0, 0) == "none")
+  }
+
+  @Test("A version of zeros is one on Windows, and none on Linux")
+  func zeroVersion() throws {
+    func version(_ system: MinidumpSystem) throws -> String? {
+      let dump = Example.small(.x86_64, system)
+      let entry = dump.value("moduleList.rva") + 4
+      return try #require(Reading(dump.writing(0, width: 8, at: entry + 32)).snapshot?.modules.first).fileVersion?.text
+    }
+    #expect(try version(.windows) == "0.0.0.0")
+    #expect(try version(.linux) == nil)
   }
 
   @Test("Unloaded modules are those of Windows", arguments: Layout.allCases)

@@ -32,6 +32,9 @@ struct ProcessTruthTests {
       #expect(example.reading.text(system.osBuild) == build)
       #expect(system.cpuCount == 8)
       #expect(example.reading.text(system.cpuVendor) == (parameters.processor == .x86 ? "GenuineIntel" : nil))
+      let isARM32 = parameters.processor == .arm
+      #expect(system.processor?.level == 6 && system.processor?.revision == 0x9e0a)
+      #expect(system.processor?.id == (isARM32 ? 0x410f_d0b0 : 0) && system.processor?.features == (isARM32 ? 0xff : 0))
       #expect(system.addressMask == (parameters.processor == .arm64 ? 0xffff_ff80_0000_0000 : 0))
       #expect(system.machine == nil)
     }

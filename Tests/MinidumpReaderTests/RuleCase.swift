@@ -141,6 +141,9 @@ struct RuleCase: Sendable, CustomTestStringConvertible {
     // A string of two bytes where the first unit of another was.
     var shifted = linux.setting("moduleList[1].name.rva", to: UInt64(name + 2))
     shifted.overwrite(2, width: 4, at: name + 2)
+    let windowsName = windows.value("moduleList[1].name.rva")
+    var windowsOdd = windows.setting("moduleList[1].name.rva", to: UInt64(windowsName - 1))
+    windowsOdd.overwrite(2, width: 4, at: windowsName - 1)
     return [
       RuleCase(
         MinidumpRules.stringOutside, path, at: linux.field("moduleList[1].name.rva").offset,
@@ -164,6 +167,7 @@ struct RuleCase: Sendable, CustomTestStringConvertible {
         linux.writing(0xd800, width: 2, at: zone + 64)),
       RuleCase(MinidumpRules.stringUnterminated, path, at: name, linux.writing(20, width: 4, at: name)),
       RuleCase(MinidumpRules.misaligned, path, at: name + 2, shifted),
+      RuleCase(MinidumpRules.misaligned, path, at: windowsName - 1, windowsOdd),
     ]
   }()
 }

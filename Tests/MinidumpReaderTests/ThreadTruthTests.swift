@@ -97,12 +97,67 @@ struct ThreadTruthTests {
       #expect(exception.kind == kind, "\(example)")
       #expect(exception.threadID == UInt64(truth.id))
       #expect(exception.code == example.dump.exceptionCode)
-      #expect(exception.address == example.dump.exceptionAddress)
+      #expect(exception.address == example.dump.accessedAddress)
       #expect(exception.info == (kind == .windows ? 0 : 1))
       #expect(exception.codes == (kind == .windows ? [0, 0x10] : []))
       let context = try #require(exception.context)
       #expect(Dictionary(context) == TrueRegisters.of(truth, example.dump.parameters.processor), "\(example)")
     }
+  }
+
+  /// A dump with another exception.
+  private func exception(
+    _ dump: SynthMinidump, _ code: UInt32, at address: UInt64, _ parameters: [UInt64]
+  ) throws -> ExceptionSnapshot {
+    let start = dump.value("exception.rva")
+    var bytes = dump.writing(UInt64(code), width: 4, at: start + 8)
+    bytes.overwrite(address, width: 8, at: start + 24)
+    bytes.overwrite(UInt64(parameters.count), width: 4, at: start + 32)
+    for (index, value) in parameters.enumerated() { bytes.overwrite(value, width: 8, at: start + 40 + 8 * index) }
+    return try #require(Reading(bytes).snapshot?.exception)
+  }
+
+  @Test("The address of an access on Windows is the second parameter; of other exceptions it is the instruction")
+  func accessedAddress() throws {
+    let dump = Example.small(.x86_64, .windows)
+    func address(_ code: UInt32, _ parameters: [UInt64]) throws -> UInt64 {
+      try exception(dump, code, at: 0x1400_1000, parameters).address
+    }
+    #expect(try address(0xc000_0005, [1, 0x45]) == 0x45)
+    #expect(try address(0xc000_0006, [0, 0x7000_0000, 0xc000_0185]) == 0x7000_0000)
+    #expect(try address(0xc000_0005, [1]) == 0x1400_1000)
+    #expect(try address(0xe06d_7363, [0x1993_0520, 0x10, 0x20]) == 0x1400_1000)
+  }
+
+  @Test("Addresses of 32-bit processes lose the extension of their sign; codes of Mach keep all bits")
+  func narrowAddresses() throws {
+    let extended: UInt64 = 0xffff_ffff_0000_0045
+    let windows = try exception(Example.small(.x86, .windows), 0xc000_0005, at: extended, [0, extended])
+    #expect(windows.address == 0x45 && windows.codes == [0, 0x45])
+    #expect(try exception(Example.small(.arm, .android), 11, at: extended, []).address == 0x45)
+    let mach = try exception(Example.small(.x86, .macos), 11, at: extended, [11, extended])
+    #expect(mach.address == 0x45 && mach.codes == [11, extended])
+    #expect(try exception(Example.small(.x86_64, .windows), 0x8000_0003, at: extended, []).address == extended)
+  }
+
+  @Test("Without SystemInfo the registers say which processor it is", arguments: MinidumpProcessor.allCases)
+  func guessedArchitecture(_ processor: MinidumpProcessor) throws {
+    let streams: [MinidumpStream] = [.threadList, .exception, .moduleList, .memoryList]
+    let dump = Example.small(processor, .linux) { $0.streams = streams }
+    let snapshot = try #require(Reading(dump.bytes).snapshot)
+    let architecture: CPUArchitecture =
+      switch processor {
+      case .arm64, .arm64Old: .arm64
+      case .x86_64: .x86_64
+      case .x86: .x86
+      case .arm: .arm
+      }
+    #expect(snapshot.system.architecture == architecture)
+    #expect(snapshot.threads.allSatisfy { $0.context != nil } && snapshot.exception?.context != nil)
+    // A processor that the file names, and no reader here knows, is not guessed.
+    let whole = Example.small(processor, .linux)
+    let other = Reading(whole.writing(77, width: 2, at: whole.value("systemInfo.rva")))
+    #expect(other.snapshot?.system.architecture == .unknown)
   }
 
   @Test("A record with extended state behind it is read")

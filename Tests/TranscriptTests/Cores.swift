@@ -52,6 +52,7 @@ extension Samples {
       "damaged-core-type.core": overwritten(2, width: 2, at: 16),
       "damaged-core-class.core": overwritten(1, width: 1, at: 4),
       "damaged-core-machine.core": overwritten(40, width: 2, at: 18),
+      "damaged-core-foreign.core": SynthCore.ofForeignSystem().bytes,
       "damaged-core-headers.core": overwritten(0xfff0, width: 2, at: 56),
       "damaged-core-shared-bytes.core": shared,
       "damaged-core-overlap.core": file.setting("phdr[2]", plus: 16, to: core.segments[0].address + 16, width: 8),

@@ -31,6 +31,76 @@ extension Samples {
     }(),
   ]
 
+  /// A dump of Windows with another exception, whose crashed thread stands at `pc`.
+  private static func windowsCrash(
+    _ code: UInt32, _ parameters: [UInt64], _ processor: MinidumpProcessor = .x86_64, at pc: UInt64? = nil
+  ) -> [UInt8] {
+    let dump = SynthMinidump(smallMinidump(processor, .windows))
+    var bytes = dump.bytes
+    let start = dump.streams.first { $0.stream == .exception }?.range.lowerBound ?? 0
+    bytes.overwrite(UInt64(code), width: 4, at: start + 8)
+    bytes.overwrite(UInt64(parameters.count), width: 4, at: start + 32)
+    for (index, value) in parameters.enumerated() { bytes.overwrite(value, width: 8, at: start + 40 + 8 * index) }
+    let wide = processor == .x86_64
+    for path in ["exception.context.rva", "threadList[0].context.rva"] {
+      if let pc { bytes.overwrite(pc, width: wide ? 8 : 4, at: place(path, dump) + (wide ? 0xf8 : 184)) }
+    }
+    return bytes
+  }
+
+  /// Facts that only dumps of Windows have.
+  static let windowsMinidumps: [String: [UInt8]] = [
+    "unloaded.dmp": windowsCrash(0xc000_0005, [8, 0x6f00_1234], at: 0x6f00_1234),
+    "extended.dmp": windowsCrash(0xc000_0005, [0, 0xffff_ffff_0000_0045], .x86),
+    "pagein.dmp": windowsCrash(0xc000_0006, [0, 0x7f22_1000_2000, 0xc000_00c9]),
+    "fastfail.dmp": windowsCrash(0xc000_0409, [7]),
+    "cookie.dmp": windowsCrash(0xc000_0409, [2]),
+    "cpp.dmp": windowsCrash(0xe06d_7363, [0x1993_0520, 0x7ffc_1000_0100, 0x7f22_1000_3000, 0x7f22_1000_0000]),
+    "lasterror.dmp": {
+      let dump = SynthMinidump(smallMinidump(.x86_64, .windows))
+      var bytes = dump.replacing(.crashpadInfo, with: 0x4767_0002) { _ in
+        SynthMinidump.assertion("count < limit", "Table::add", "C:\\src\\table.cpp", line: 31, kind: 1)
+      }
+      // The environment block lies so that its error is in the stack.
+      bytes.overwrite(dump.threads[0].stackAddress + 16 - 13 * 8, width: 8, at: place("threadList.rva", dump) + 4 + 16)
+      bytes.overwrite(2, width: 4, at: place("threadList[0].stack.rva", dump) + 16)
+      return bytes
+    }(),
+    "crashinfo.dmp": SynthMinidump(smallMinidump(.arm64, .macos)).replacing(.crashpadInfo, with: 0x4d7a_0001) {
+      SynthMinidump.crashInfo(at: $0, ["/usr/lib/system/libsystem_c.dylib", "abort() called", "", "", "second"])
+    },
+    "softerrors.dmp": SynthMinidump(smallMinidump(.x86_64, .linux)).replacing(.crashpadInfo, with: 0x4d7a_0004) { _ in
+      Array(#"[{"InitErrors":[{"StopProcessFailed":{"Stop":"EPERM","Code":1}},null,true]},"x"]"#.utf8)
+    },
+    "clr.dmp": windowsCrash(0xe043_4352, [0x8013_1509, 0, 0, 0, 0x7f22_1000_0000]),
+  ]
+
+  private static func microdump(
+    _ processor: MinidumpProcessor = .arm64, _ system: MinidumpSystem = .android,
+    _ change: (inout SynthMicrodump) -> Void = { _ in }
+  ) -> [UInt8] {
+    var dump = SynthMicrodump(processor, system)
+    change(&dump)
+    return dump.bytes
+  }
+
+  /// The index of the first line of a kind.
+  private static func line(_ start: String, _ dump: SynthMicrodump) -> Int {
+    dump.lines.firstIndex { $0.hasPrefix(start) } ?? 0
+  }
+
+  static let microdumps: [String: [UInt8]] = [
+    "logcat.txt": microdump(),
+    "stderr.log": microdump(.x86_64, .linux) { $0.tag = "" },
+    "arm.microdump": microdump(.arm),
+    "old.microdump": microdump(.arm64Old) { dump in dump.lines.removeAll { $0.hasPrefix("R ") } },
+    "damaged-microdump-cut.microdump": microdump { $0.lines.removeLast(3) },
+    "damaged-microdump-line.microdump": microdump { $0.lines[line("M ", $0)] = "M 0001" },
+    "damaged-microdump-registers.microdump": microdump { $0.lines[line("C ", $0)] = "C 00112233" },
+    "damaged-microdump-gap.microdump": microdump { $0.lines.remove(at: line("S 0000", $0) + 1) },
+    "damaged-microdump-several.microdump": microdump { $0.lines += $0.lines },
+  ]
+
   private static func changed(
     _ change: (inout SynthMinidumpParameters) -> Void = { _ in }, _ edit: (SynthMinidump, inout [UInt8]) -> Void
   ) -> [UInt8] {

@@ -8,7 +8,8 @@ enum Samples {
   static let files: [String: [UInt8]] = {
     var files = good
     let more = [
-      framing, keys, meaning, contradictions, minidumps, damagedMinidumps, documents, cores, damagedCores, programs,
+      framing, keys, meaning, contradictions, minidumps, windowsMinidumps, microdumps,
+      damagedMinidumps, documents, cores, damagedCores, programs,
       symbolFiles, reports, explainedReports,
     ]
     for more in more {

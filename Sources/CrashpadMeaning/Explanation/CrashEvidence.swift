@@ -14,8 +14,13 @@ package struct CrashEvidence: Sendable {
     package var location: String?
     /// Whether the code belongs to the application rather than the system.
     package var isOfApp: Bool
+    /// Whether the module had been unloaded.
+    package var isUnloaded: Bool
 
-    package init(function: String?, module: String?, offset: UInt64?, location: String?, isOfApp: Bool) {
+    package init(
+      function: String?, module: String?, offset: UInt64?, location: String?, isOfApp: Bool, isUnloaded: Bool = false
+    ) {
+      self.isUnloaded = isUnloaded
       self.function = function
       self.module = module
       self.offset = offset

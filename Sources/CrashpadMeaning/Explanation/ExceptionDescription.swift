@@ -28,8 +28,12 @@ package struct ExceptionDescription: Sendable, Hashable {
         Self.signal(
           exception.info, exception.codes.count > 2 ? Int32(truncatingIfNeeded: exception.codes[2]) : 0,
           exception.address, SignalNames.darwin)
+      case .linuxSignal where exception.code == 0 && !exception.isInfoKnown:
+        Self("Unknown signal", "a crash whose signal was not recorded")
       case .linuxSignal:
-        Self.signal(exception.code, Int32(bitPattern: exception.info), exception.address, SignalNames.linux)
+        Self.signal(
+          exception.code, exception.isInfoKnown ? Int32(bitPattern: exception.info) : nil, exception.address,
+          SignalNames.linux)
       case .nsException:
         Self(
           "NSException", "an uncaught Objective-C exception",
@@ -106,14 +110,15 @@ package struct ExceptionDescription: Sendable, Hashable {
 
   // MARK: Signals
 
-  private static func signal(_ number: UInt32, _ code: Int32, _ address: UInt64, _ names: SignalNames) -> Self {
+  /// - Parameter code: nil if it is not known; the signal of a fault is then taken for one.
+  private static func signal(_ number: UInt32, _ code: Int32?, _ address: UInt64, _ names: SignalNames) -> Self {
     var title = names.name(of: number)
-    let row = names.codeRow(code, of: number)
+    let row = code.flatMap { names.codeRow($0, of: number) }
     // On Linux 0 is SI_USER; on Darwin 0 is not a code.
-    if let row { title += " / \(row.name)" } else if code != 0 { title += " / code \(code)" }
+    if let row { title += " / \(row.name)" } else if let code, code != 0 { title += " / code \(code)" }
     // For an address that no pointer can have, the kernel reports no address.
     let hasNoAddress = row?.name == "SI_KERNEL" && address == 0
-    if names.hasAddress(number), names.isFault(code), !hasNoAddress { title += " at \(hex(address))" }
+    if names.hasAddress(number), code.map(names.isFault) ?? true, !hasNoAddress { title += " at \(hex(address))" }
     let signal = names.row(of: number)
     let isSent = row != nil && row?.context == nil
     let isWild = hasNoAddress && signal?.name == "SIGSEGV"
@@ -130,12 +135,12 @@ package struct ExceptionDescription: Sendable, Hashable {
 
   private static func windows(_ exception: ExceptionSnapshot) -> Self {
     let known = MeaningTable.windows(UInt64(exception.code))
-    var title = known?.name ?? "Exception \(hex(exception.code))"
-    if exception.code == 0xc000_0005, exception.codes.count >= 2 {
-      title += exception.codes[0] == 1 ? " / WRITE" : exception.codes[0] == 8 ? " / EXECUTE" : " / READ"
-      title += " at \(hex(exception.codes[1]))"
-    }
-    return Self(title, known?.event, [known])
+    let parameters = WindowsParameters(exception)
+    let name = known?.name ?? WindowsErrorNames.lastError(exception.code) ?? "Exception \(hex(exception.code))"
+    let title = ([name] + parameters.names).joined(separator: " / ")
+    return Self(
+      title + (parameters.address.map { " at \(hex($0))" } ?? ""), parameters.event ?? known?.event,
+      [parameters.row, known])
   }
 }
 

@@ -23,13 +23,14 @@ extension ExplanationBuilder {
     for row in description.rows { add(row) }
     if let first = description.rows.first {
       let reading = CodeReading(description.title, description.rows)
-      result.advice += reading.advice
+      result.advice += WindowsParameters(exception).advice ?? reading.advice
       let endedBy = description.rows.lazy.map(\.endedBy).first { !$0.isEmpty } ?? CodeReading(first).endedBy
       if !endedBy.isEmpty { result.endedBy.append(sentence(endedBy)) }
     } else {
       result.notKnown.append("What \(description.title) means: the table does not have it.")
     }
     result.summary = "\(description.title): \(description.explanation ?? "its meaning is not known")."
+    for sentence in WindowsParameters(exception).notes { note(sentence) }
     addAddress(exception)
     addTrap(exception)
     if !addMessages() { addFunctions(exception) }
@@ -82,9 +83,9 @@ extension ExplanationBuilder {
     let isAccess =
       (exception.kind == .mach && exception.code == 1 && !names.containsBytes("GPFLT"))
       || ((names.hasPrefix("SIGSEGV") || names.hasPrefix("SIGBUS")) && names.containsBytes(" at 0x"))
-      || (exception.kind == .windows && exception.code == 0xc000_0005 && exception.codes.count >= 2)
+      || WindowsParameters(exception).address != nil
     guard isAccess else { return }
-    let address = exception.kind == .windows ? exception.codes[1] : exception.address
+    let address = exception.address
     if let pattern = AddressPattern(address, on: CodeMeaning.Platform(crash.system.architecture)) {
       let facts = pattern.facts.reduce("") { "\($0) (\($1.label) \($1.text))" }
       note("The address \(hex(address)): \(pattern.row.event)\(facts).")
@@ -92,7 +93,13 @@ extension ExplanationBuilder {
       add(pattern.row)
       if let headline = pattern.row.headline { result.summary = "\(names): \(headline)." }
     }
-    if let thread = crash.crashedThread, let top = thread.frames.first, top.module == nil, top.function == nil {
+    guard let thread = crash.crashedThread, let top = thread.frames.first else { return }
+    if top.isUnloaded {
+      note("The program counter is in a module that was unloaded, \(top.text)", thread, frame: 0)
+      result.advice.insert(
+        "Look for what still called into the module: a callback, a window procedure, a thread or an exit handler of it.",
+        at: 0)
+    } else if top.module == nil, top.function == nil {
       note("The program counter is in no module: a jump through a wrong pointer.", thread, frame: 0)
     }
   }

@@ -240,7 +240,8 @@ extension CodeParser {
   func bareNumber(_ number: UInt64, _ token: CodeToken) -> CodeAnswer {
     var readings: [CodeReading] = []
     if let row = MeaningTable.terminationCode(number) { readings.append(CodeReading(row)) }
-    if let row = MeaningTable.windows(number) { readings.append(CodeReading(row)) }
+    // A small number is mostly something else than an error that a program of Windows raised.
+    if number > 0xff, let row = MeaningTable.windows(number) { readings.append(CodeReading(row)) }
     if number < 256 { readings += smallNumber(number) }
     if readings.isEmpty, let signal = Self.endingSignal(number, token) {
       readings += Self.ending("exit status \(token.text)", by: signal)

@@ -134,6 +134,8 @@ struct CodeParser {
       }
     case "WINDOWS", "NTSTATUS":
       if let number = takeNumber() { return end(rows(CodeMeaning.windowsCodes, number), number, "a code of Windows") }
+    case "FASTFAIL", "FAST_FAIL":
+      if let number = takeNumber() { return end(rows(CodeMeaning.fastFails, number), number, "a reason of __fastfail") }
     case "SIGNAL" where start == 0 || tokens[start - 1].upper != "NAMESPACE":
       // In "Namespace SIGNAL, Code 11" the code is a Darwin signal.
       if self.token?.number != nil, let number = takeNumber() {

@@ -13,12 +13,31 @@ extension CodeMeaning {
 
   /// Exception codes of Windows.
   static let windowsCodes: [CodeMeaning] = [
+    windows(
+      1, "ERROR_INVALID_FUNCTION", "the program raised the error of a function that the device does not have",
+      .file("Windows", "winerror.h")),
+    windows(
+      2, "ERROR_FILE_NOT_FOUND", "the program raised the error of a file that was not found",
+      .file("Windows", "winerror.h")),
+    windows(
+      5, "ERROR_ACCESS_DENIED", "the program raised the error of an access that was denied",
+      .file("Windows", "winerror.h")),
+    windows(
+      14, "ERROR_OUTOFMEMORY", "the program raised the error of memory that was not available",
+      .file("Windows", "winerror.h")),
+    windows(
+      0x4000_001f, "STATUS_WX86_BREAKPOINT", "a breakpoint in a 32-bit program",
+      causes: ["A failed assertion (__debugbreak), or a debugger's breakpoint."]),
+    windows(
+      0x4001_0005, "DBG_CONTROL_C", "Ctrl-C was pressed while a debugger was attached",
+      advice: ["Nothing: this is no crash."]),
     windows(0x8000_0001, "EXCEPTION_GUARD_PAGE", "an access to a guard page", aliases: ["STATUS_GUARD_PAGE_VIOLATION"]),
     windows(0x8000_0002, "EXCEPTION_DATATYPE_MISALIGNMENT", "an access at an address that is not aligned"),
     windows(
       0x8000_0003, "EXCEPTION_BREAKPOINT", "a breakpoint",
       causes: ["A failed assertion (__debugbreak), or a debugger's breakpoint."]),
     windows(0x8000_0004, "EXCEPTION_SINGLE_STEP", "a single step", causes: ["A debugger."]),
+    windows(0xc000_0002, "STATUS_NOT_IMPLEMENTED", "a function that does not exist on this system was called"),
     windows(
       0xc000_0005, "EXCEPTION_ACCESS_VIOLATION", "an access to memory that is not mapped or not allowed",
       causes: ["A null or freed pointer, a buffer overrun."],
@@ -30,6 +49,9 @@ extension CodeMeaning {
       advice: ["The third parameter is the status of the read."]),
     windows(
       0xc000_0008, "EXCEPTION_INVALID_HANDLE", "a handle that is not valid", causes: ["A handle was closed twice."]),
+    windows(
+      0xc000_000d, "STATUS_INVALID_PARAMETER", "an argument that is not valid, found by the system or a runtime",
+      causes: ["A function of the C runtime, or a check of a library, that raises an exception for it."]),
     windows(0xc000_0017, "STATUS_NO_MEMORY", "out of memory"),
     windows(
       0xc000_001d, "EXCEPTION_ILLEGAL_INSTRUCTION", "an instruction that the processor does not know",
@@ -52,12 +74,17 @@ extension CodeMeaning {
       0xc000_00fd, "EXCEPTION_STACK_OVERFLOW", "the stack is full",
       causes: ["Endless recursion, or large local variables."],
       advice: ["Look for functions that repeat in the stack."]),
+    windows(
+      0xc000_012d, "STATUS_COMMITMENT_LIMIT", "the system has no memory left that it can promise",
+      causes: ["Programs that take too much memory, or a paging file that is too small or full."],
+      advice: ["Look at the memory of all processes at that time."]),
     windows(0xc000_0135, "STATUS_DLL_NOT_FOUND", "a DLL that the program needs was not found"),
     windows(0xc000_0139, "STATUS_ENTRYPOINT_NOT_FOUND", "a function that the program needs is not in its DLL"),
     windows(
       0xc000_013a, "STATUS_CONTROL_C_EXIT", "the program was ended with Ctrl-C", advice: ["Nothing: this is no crash."]),
     windows(0xc000_0142, "STATUS_DLL_INIT_FAILED", "a DLL could not be initialized"),
     windows(0xc000_0194, "EXCEPTION_POSSIBLE_DEADLOCK", "a critical section was waited for too long"),
+    windows(0xc000_0353, "STATUS_PORT_NOT_SET", "a port of messages that is not set"),
     windows(
       0xc000_0374, "STATUS_HEAP_CORRUPTION", "the heap is damaged",
       causes: ["A buffer overrun, a double free, use after free: before this point."],
@@ -70,8 +97,28 @@ extension CodeMeaning {
       advice: ["The first parameter is the reason of __fastfail: 2 is the stack cookie, 7 is abort()."],
       myth: "It is mostly no buffer overrun: abort() and failed checks use the same code."),
     windows(0xc000_0417, "STATUS_INVALID_CRUNTIME_PARAMETER", "an invalid argument to a function of the C runtime"),
+    windows(
+      0xc000_041d, "STATUS_FATAL_USER_CALLBACK_EXCEPTION", "an exception in a function that the kernel called back",
+      causes: ["A window procedure or a hook: the stack below it shows the first exception."],
+      advice: ["Look in the stack for the exception that came first, below KiUserCallbackDispatcher."]),
     windows(0xc000_0420, "STATUS_ASSERTION_FAILURE", "an assertion failed"),
     windows(0xc000_0602, "STATUS_FAIL_FAST_EXCEPTION", "the program ended itself (RaiseFailFastException)"),
+    windows(
+      0xc000_0604, "STATUS_DYNAMIC_CODE_BLOCKED", "code made at run time, which a policy of the process forbids"),
+    windows(
+      0xc000_0710, "STATUS_CALLBACK_RETURNED_WHILE_IMPERSONATING",
+      "a callback of a thread pool returned while its thread impersonated a user"),
+    windows(
+      0xc06d_007e, "FACILITY_VISUALCPP / ERROR_MOD_NOT_FOUND", "a DLL that is loaded on demand was not found",
+      advice: ["Look in the stack for the function that needs the DLL, and whether the DLL is installed."],
+      .file("Microsoft", "delayimp.h")),
+    windows(
+      0xc06d_007f, "FACILITY_VISUALCPP / ERROR_PROC_NOT_FOUND", "a function is not in the DLL that is loaded on demand",
+      advice: ["Look in the stack for the function, and for an older version of its DLL."],
+      .file("Microsoft", "delayimp.h")),
+    windows(
+      0xe000_0008, "Out of memory", "the program had no memory left, and ended itself", aliases: ["OUT_OF_MEMORY"],
+      .file("Chromium", "base/process/memory.h")),
     windows(
       0xe06d_7363, "Unhandled C++ exception", "a C++ exception that the program did not handle",
       advice: ["Look in the crashed thread's stack for the throw."], aliases: ["CPP_EXCEPTION"],

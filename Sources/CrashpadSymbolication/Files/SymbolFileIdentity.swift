@@ -5,7 +5,10 @@ package import SystemPackage
 /// The format and the ids of a file with symbols, read without its symbols.
 package struct SymbolFileIdentity: Sendable {
   /// The file has none of the supported formats.
-  package struct UnknownFormat: Error, Sendable {}
+  package struct UnknownFormat: Error, Sendable {
+    /// Whether the file is a PDB, of which a tool makes one that is read.
+    package var isPDB = false
+  }
 
   package enum Format: String, Sendable {
     case elf = "ELF"
@@ -21,7 +24,7 @@ package struct SymbolFileIdentity: Sendable {
 
   /// Detects the format from the first bytes. Throws `Errno`, `SymbolInputs.Compressed` or `SymbolFileIdentity.UnknownFormat`.
   static func format(of path: FilePath) throws -> Format {
-    try format(of: SymbolInputs.start(of: path, count: 8))
+    try format(of: SymbolInputs.start(of: path, count: 16))
   }
 
   private static func format(of start: [UInt8]) throws(SymbolFileIdentity.UnknownFormat) -> Format {
@@ -30,9 +33,14 @@ package struct SymbolFileIdentity: Sendable {
     let machO: [[UInt8]] = [
       [0xcf, 0xfa, 0xed, 0xfe], [0xce, 0xfa, 0xed, 0xfe], [0xca, 0xfe, 0xba, 0xbe], [0xca, 0xfe, 0xba, 0xbf],
     ]
-    guard machO.contains(where: { start.starts(with: $0) }) else { throw SymbolFileIdentity.UnknownFormat() }
+    guard machO.contains(where: { start.starts(with: $0) }) else {
+      throw SymbolFileIdentity.UnknownFormat(isPDB: programDatabases.contains { start.starts(with: $0) })
+    }
     return .machO
   }
+
+  /// The first bytes of Microsoft's PDB, and of the portable one of .NET.
+  private static let programDatabases = [Array("Microsoft C/C++ ".utf8), Array("BSJB".utf8)]
 
   /// Throws `Errno`, `InputFile.NotReadable`, `SymbolInputs.Compressed` or `SymbolFileIdentity.UnknownFormat`.
   package init(_ path: FilePath) throws {

@@ -94,5 +94,10 @@ func buildIDPath(_ id: [UInt8]) -> String? {
 
 /// The path of a symbol file in Breakpad's store: `NAME/ID/NAME.sym`, without the extension `.pdb`.
 package func breakpadPath(_ name: String, _ id: String) -> String {
-  "\(name)/\(id)/\(name.hasSuffix(".pdb") ? String(name.dropLast(4)) : name).sym"
+  "\(name)/\(id)/\(breakpadFileName(name))"
+}
+
+/// The name of the symbol file of a module: without the extension of a PDB.
+func breakpadFileName(_ name: String) -> String {
+  (name.hasSuffix(".pdb") ? String(name.dropLast(4)) : name) + ".sym"
 }

@@ -16,6 +16,8 @@ struct SymbolCandidates {
     var names: [String] = []
     if let id = identity.debugID, !name.isEmpty {
       names += [breakpadPath(name, id.text), breakpadPath(name, id.text.lowercased())]
+      // Microsoft's store has the PDB itself there.
+      if name.lowercased().hasSuffix(".pdb") { names += ["\(name)/\(id.text)/\(name)"] }
       let uuid = String(id.text.prefix(32)).lowercased()
       names += ["\(name)/mach-uuid-\(uuid)/\(name)", "_.dwarf/mach-uuid-sym-\(uuid)/_.dwarf"]
     }

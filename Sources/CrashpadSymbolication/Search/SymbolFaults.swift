@@ -34,6 +34,7 @@ extension SymbolRefusal.Reason {
     case is SymbolInputs.NotWhole: self = .notWhole
     case let error as SymbolInputs.Compressed:
       self = .compressed("it is compressed (\(error.compression)) and \(error.reason)")
+    case let error as SymbolFileIdentity.UnknownFormat: self = error.isPDB ? .pdb : .unknownFormat
     default: self = .unknownFormat
     }
   }
@@ -42,7 +43,7 @@ extension SymbolRefusal.Reason {
   var isUnreadable: Bool {
     switch self {
     case .unreadable, .notWhole, .notAFile, .compressed: true
-    case .otherBuild, .noIdentity, .otherChecksum, .unknownFormat, .noSymbolFiles: false
+    case .otherBuild, .noIdentity, .otherChecksum, .unknownFormat, .pdb, .noSymbolFiles: false
     }
   }
 }

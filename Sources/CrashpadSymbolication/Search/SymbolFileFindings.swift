@@ -53,6 +53,9 @@ extension SymbolRefusal {
     case .noIdentity: return (SymbolFileRules.noIdentity, nil, nil)
     case .otherChecksum: return (SymbolFileRules.otherChecksum, nil, nil)
     case .unknownFormat: return (SymbolFileRules.unknownFormat, nil, nil)
+    case .pdb:
+      let name = path.lastComponent.map { breakpadFileName($0.string) } ?? "NAME.sym"
+      return (SymbolFileRules.unknownFormat, nil, .text("a PDB; \"dump_syms \(path) > \(name)\" makes a .sym of it"))
     case .unreadable(let errno): return (SymbolFileRules.unreadable, nil, .text(errno.description))
     case .notWhole: return (SymbolFileRules.unreadable, nil, .text("it became shorter, or its disk has an error"))
     case .notAFile: return (SymbolFileRules.unreadable, nil, .text("no regular file"))

@@ -41,6 +41,8 @@ package struct SymbolRefusal: Sendable {
     /// Its CRC differs from that in `.gnu_debuglink`.
     case otherChecksum
     case unknownFormat
+    /// It is a PDB, which a tool can turn into a file that is read.
+    case pdb
     case unreadable(Errno)
     /// It became shorter while it was read, or its disk can't be read.
     case notWhole

@@ -17,6 +17,8 @@ package struct Symbolization: Sendable {
     package let frame: StackFrame
     /// The symbol at the frame; nil if unknown. Its last function is the compiled one.
     package let symbol: SymbolizedAddress?
+    /// The places of a frame outside all modules in those that were unloaded before.
+    package var unloaded: [UnloadedModuleMap.Place] = []
   }
 
   package struct Thread: Sendable {
@@ -61,6 +63,7 @@ package struct Symbolization: Sendable {
     let walker = StackWalker(
       modules: walked, StackWalker.Process(snapshot, file, addressMask: snapshot.codeAddressMask), limits: limits)
 
+    let unloaded = UnloadedModuleMap(snapshot.unloadedModules)
     let name = { (module: Int, offset: UInt64) in lazies[module].symbols.symbolize(offset) }
     var framesLeft = limits.allFrames
     self.threads = snapshot.crashedFirst(threads).map { index, thread in
@@ -74,7 +77,8 @@ package struct Symbolization: Sendable {
         framesLeft -= walk.frames.count
         frames = walk.frames.map { frame in
           Frame(
-            frame: frame, symbol: frame.module.flatMap { module in frame.lookupOffset.flatMap { name(module, $0) } })
+            frame: frame, symbol: frame.module.flatMap { module in frame.lookupOffset.flatMap { name(module, $0) } },
+            unloaded: frame.module == nil ? unloaded.places(at: frame.lookupAddress) : [])
         }
         end = walk.end
       }

@@ -175,7 +175,7 @@ struct AppleReportText {
       // The end is the last byte, not the byte after it. An image of size 0 covers the whole address space.
       let (end, overflow) = address.addingReportingOverflow((module.size ?? 0) &- 1)
       let name =
-        module.bundleID ?? module.debugName?.line ?? module.path?.line.map { lastPathComponent($0) } ?? "???"
+        module.bundleID ?? module.debugName?.line ?? module.path?.lastComponent ?? "???"
       let uuid = module.uuid ?? .zero
       text +=
         TextFormat.hex(address).rightAligned(to: 18) + " - "

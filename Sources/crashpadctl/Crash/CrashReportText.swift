@@ -89,7 +89,7 @@ struct CrashReportText {
     field("Exception Type", title.type, width: 17)
     field("Exception Subtype", title.subtype, width: 17)
     let codes = exception.kind == .mach ? Array(exception.codes.dropFirst()) : exception.codes
-    let words = (codes.isEmpty ? [UInt64(exception.info), exception.address] : codes).map {
+    let words = (codes.isEmpty ? [UInt64(exception.info ?? 0), exception.address] : codes).map {
       "0x" + hexadecimal($0, width: 16)
     }
     field("Exception Codes", words.joined(separator: ", "), width: 17)

@@ -36,8 +36,8 @@ enum CrashText {
     guard let name = row.name else { return "\(TextFormat.hex(row.address &- offset)) + \(offset)" }
     var place = name
     if !row.isInlined { place += " + \(row.functionOffset ?? 0)" }
-    if let (file, line) = row.function?.source, line > 0 || hasLineZero {
-      place += " (\(lastPathComponent(file)):\(line))"
+    if let line = row.function?.source?.line, let name = row.function?.sourceName, line > 0 || hasLineZero {
+      place += " (\(name):\(line))"
     }
     return row.isInlined ? place + " [inlined]" : place
   }

@@ -21,7 +21,7 @@ enum DetailText {
     for thread in view.threads where chosen.includes(thread.index, crashed: crashed) {
       let pc =
         thread.recorded?.first?.line
-        ?? thread.context.map { thread.location?.line ?? TextFormat.hex($0.instructionPointer) }
+        ?? thread.context.map { thread.location?.line ?? thread.unloadedLine ?? TextFormat.hex($0.instructionPointer) }
       let stack = thread.stack.map { $0.isSynthetic ? "from NSException" : TextFormat.hex($0.region.address) }
       let id = thread.id.map { String($0) }
       let priority = thread.priority.map { String($0) }
@@ -54,10 +54,15 @@ enum DetailText {
     var text = table.text(style)
     let unloaded = view.unloadedModules
     if !unloaded.isEmpty {
-      text += "\nUnloaded\n"
+      var table = TextTable([("address", .left), ("end", .left), ("code id", .left), ("name", .left)])
+      table.elastic = ["name": .tail]
+      table.droppable = ["end", "code id"]
       for module in unloaded {
-        text += "\(TextFormat.hex(module.address))  \(module.name?.line ?? "-")\n"
+        table.add([
+          TextFormat.hex(module.address), TextFormat.hex(module.end), module.codeID, module.name?.line ?? "-",
+        ])
       }
+      text += "\nUnloaded\n" + table.text(style)
     }
     return text
   }

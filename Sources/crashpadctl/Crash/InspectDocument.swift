@@ -30,7 +30,7 @@ struct InspectDocument {
     .argument("input", "The name of the input; `<standard input>` for `-`.") { $0.input },
     .text(
       "format",
-      "`intermediate-dump`, `minidump`, `json`, `core`, or a format of crashpadctl-reports(5). "
+      "`intermediate-dump`, `minidump`, `microdump`, `json`, `core`, or a format of crashpadctl-reports(5). "
         + "Null if the input cannot be read; then only `error` and `status` follow."
     ) { $0.dump?.format.rawValue },
     .text("error", "The reason why the input cannot be read.", .omittable) { $0.failure?.text },
@@ -79,6 +79,8 @@ struct InspectDocument {
     .list("unloaded_modules", unloaded, "The modules that were unloaded before.", .omittable) {
       $0.unloadedModules.isEmpty ? nil : $0.unloadedModules
     },
+    .members(of: ExtraRecords.members) { $0 },
+    .text("assertion", "The assertion that ended the process, in words.", .omittable) { $0.assertion },
     .list("memory", memory, "The captured ranges, the stacks first.") { $0.capturedMemory },
     .list(
       "intermediate_dump_memory", memory, "The captured ranges that a minidump does not get.", .omittable
@@ -105,9 +107,9 @@ struct InspectDocument {
     ) { UInt64($0.exception.code) },
     .address(
       "info",
-      "The low 32 bits of the first code of a Mach exception; the signal's number; on Linux si_code; on Windows the flags.",
-      .always
-    ) { UInt64($0.exception.info) },
+      "The low 32 bits of the first code of a Mach exception; the signal's number; on Linux si_code; on Windows the flags. "
+        + "Null of a microdump, which does not have si_code."
+    ) { $0.exception.info.map { UInt64($0) } },
     .address("address", "The address that was accessed, or the instruction.", .always) { $0.exception.address },
     .flag("simulated", "True if the program asked for the dump, and did not crash.", .omittable) {
       $0.exception.isSimulated ? true : nil
@@ -190,6 +192,9 @@ struct InspectDocument {
     },
     .number("cpu_count", "The number of processors.") { $0.system.cpuCount },
     .text("cpu_vendor", "Their vendor.") { $0.cpuVendor?.text },
+    .text("cpu_info", "Family, model and stepping of x86, or version, maker, part and features of ARM.", .omittable) {
+      $0.processorText
+    },
     .text("cpu_model", "Their model, which is known only for Linux processes.", .omittable) { $0.cpuModel },
     .number("page_size", "The size of a page in bytes.") { $0.system.pageSize },
     .address("address_mask", "The bits of a pointer that are not part of the address.") { $0.system.addressMask },
@@ -272,6 +277,10 @@ struct InspectDocument {
     .number("size", "The size in bytes.") { $0.size },
     .text("identity", "The UUID, with `age` and a number appended if that is not 0; or the build id.") { $0.identity },
     .text("version", "Numbers with dots.") { $0.version },
+    .text(
+      "code_id", "The id by which servers have the file of a module of Windows: its time stamp and its size in memory.",
+      .omittable
+    ) { $0.isOfWindows ? $0.codeID : nil },
     .word(
       "type", of: ["executable", "library", "bundle", "loader", "other"],
       "`executable`, `library`, `bundle`, `loader` or `other`.", .omittable

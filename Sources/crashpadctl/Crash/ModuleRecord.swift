@@ -27,7 +27,11 @@ struct ModuleRecord {
     },
     .text("filename", "The name without directories.", .always) { lastPathComponent($0.path) },
     .text("path", "The full path.", .always) { $0.path },
-    .text("code_id", "The build id, or the UUID without hyphens; in lowercase.") { codeID($0.module.identity) },
+    .text(
+      "code_id",
+      "The build id, or the UUID without hyphens; of a module of Windows, the time stamp in eight digits and the size in "
+        + "memory. In lowercase hexadecimal digits."
+    ) { $0.recorded.codeID },
     .text("debug_file", "The name for symbol servers.", .always) { $0.module.identity.debugName },
     .text("debug_id", "The id for symbol servers.") { $0.module.identity.debugID?.text },
     .text("version", "Numbers with dots.") { $0.recorded.version },
@@ -56,10 +60,4 @@ struct ModuleRecord {
     .path("path", "Its path.", .always) { $0.path },
     .text("kind", "`binary`, `debug`, `breakpad` or `mach-o`.", .always) { $0.role.rawValue },
     .flag("verified", "Whether it has the module's id.") { $0.isVerified })
-
-  /// A build ID, or a UUID without hyphens, in lowercase.
-  private static func codeID(_ identity: ModuleIdentity) -> String? {
-    if !identity.buildID.isEmpty { return hexadecimalDigits(identity.buildID) }
-    return identity.debugID.map { String($0.text.prefix(32)).lowercased() }
-  }
 }

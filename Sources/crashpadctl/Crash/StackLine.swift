@@ -25,7 +25,7 @@ struct StackLine {
     let (name, offset, location) = (line.name, line.offset, line.location)
     let whole = name + offset + (location.map { " (\($0))" } ?? "")
     guard let limit, DisplayWidth.cells(whole) > limit else { return whole }
-    let file = location.map { " (\(lastPathComponent($0)))" } ?? ""
+    let file = line.shortLocation.map { " (\($0))" } ?? ""
     for text in [name + offset + file, name + file, Self.withoutArguments(name) + file]
     where DisplayWidth.cells(text) <= limit {
       return text

@@ -54,6 +54,7 @@ struct SymbolizeDocument {
     let stacks: [CrashView.Stack]
     let crashed: Int?
     let exception: CrashView.Exception?
+    let lastErrors: [UInt32?]
 
     init(_ view: CrashView, _ part: Part) {
       self.view = view
@@ -61,6 +62,12 @@ struct SymbolizeDocument {
       stacks = view.threadStacksInOrder
       crashed = stacks.firstIndex(where: \.isCrashed)
       exception = view.exception
+      lastErrors = view.lastErrors
+    }
+
+    func owned(_ index: Int, hasRegisters: Bool = false) -> Owned {
+      let stack = stacks[index]
+      return Owned(view, stack, hasRegisters: hasRegisters, lastError: stack.thread.flatMap { lastErrors[$0] })
     }
   }
 
@@ -82,10 +89,15 @@ struct SymbolizeDocument {
       "The signature that crashes with the same fault share; see crashpadctl-group(5). Omitted with `--modules`, as all "
         + "members about stacks.", .omittable
     ) { $0.part == .stacks ? $0.view.signature : nil },
+    .members(of: ExtraRecords.members) { $0.view },
     .number("main_module", "The index of the executable in `modules`.") { $0.view.mainModule },
     .list("modules", ModuleRecord.record, "The modules.") { owner in
       owner.view.symbolizedModules.map { ModuleRecord($0, owner.view) }
     },
+    .list(
+      "unloaded_modules", UnloadedModuleRecord.record,
+      "The modules that were unloaded before, in the order of the dump; one may be there several times."
+    ) { owner in owner.view.unloadedModules.map { UnloadedModuleRecord($0, owner.view) } },
     .members(ifAny: stacks) { $0.part == .stacks ? $0 : nil })
 
   private static let crashInfo = Record<Crash>(
@@ -94,8 +106,45 @@ struct SymbolizeDocument {
     .addressText("address", "The address that was accessed, or the instruction.") { crash in
       crash.exception.map { crash.view.fullAddress($0.address) }
     },
+    .members(of: instruction) { crash in
+      crash.view.crashInstruction.map { (crash.view, $0) }
+    },
     .number("crashing_thread", "Its index in `threads`.") { $0.crashed },
-    .text("assertion", "Null.") { _ in nil })
+    .text("assertion", "The assertion that failed, in words.") { $0.view.assertion })
+
+  private typealias Instruction = (view: CrashView, instruction: CrashView.CrashInstruction)
+
+  private static let instruction = Record<Instruction?>(
+    .object(
+      "adjusted_address", adjusted,
+      "The address in use if `address` is not it: one that no pointer can have, or an offset from an object at 0."
+    ) { owner in owner.flatMap { owner in owner.instruction.adjusted.map { (owner.view, $0) } } },
+    .text(
+      "instruction",
+      "The instruction at which an x86 processor stopped; null without its code, or without the system's capstone."
+    ) { $0?.instruction.text },
+    .list("memory_accesses", access, "The memory that the instruction accesses; null if it can't be known.", .nullable)
+    {
+      owner in owner.flatMap { owner in owner.instruction.accesses.map { $0.map { (owner.view, $0) } } }
+    })
+
+  private static let adjusted = Record<(view: CrashView, address: CrashView.AdjustedAddress)>(
+    .word("kind", of: ["non-canonical", "null-pointer"], "`non-canonical` or `null-pointer`.", .always) {
+      if case .nullPointer = $0.address { "null-pointer" } else { "non-canonical" }
+    },
+    .addressText("address", "The address that no pointer can have.", .omittable) { owner in
+      if case .nonCanonical(let address) = owner.address { owner.view.fullAddress(address) } else { nil }
+    },
+    .addressText("offset", "The offset from 0.", .omittable) { owner in
+      if case .nullPointer(let offset) = owner.address { owner.view.fullAddress(offset) } else { nil }
+    })
+
+  private static let access = Record<(view: CrashView, access: InstructionAccess)>(
+    .addressText("address", "The first byte.", .always) { $0.view.fullAddress($0.access.address) },
+    .number("size", "The number of bytes.") { $0.access.size },
+    .word(
+      "access_type", of: InstructionAccess.Kind.allCases.map(\.rawValue), "`read`, `write` or `readwrite`.", .omittable
+    ) { $0.access.kind?.rawValue })
 
   /// The title without the address: "EXC_BAD_ACCESS / KERN_INVALID_ADDRESS".
   private static func withoutAddress(_ title: String) -> String {
@@ -106,14 +155,14 @@ struct SymbolizeDocument {
     .text("os", "`iOS`, `Mac OS X`, `Linux`, `Android`, `Windows NT`, `Fuchsia` or `unknown`.", .always) {
       name(of: $0.system.operatingSystem)
     },
-    .text("os_ver", "The version and the build.") { view in
-      let version = [view.osVersion, view.osBuild?.line].compactMap { $0 }
-      return version.isEmpty ? nil : version.joined(separator: " ")
-    },
+    .text("os_ver", "The version and the build.") { $0.osVersionText },
     .text("cpu_arch", "`arm64`, `amd64`, `x86`, `arm` or `unknown`.", .always) {
       $0.system.architecture == .x86_64 ? "amd64" : $0.system.architecture.rawValue
     },
-    .text("cpu_info", "The vendor.") { $0.cpuVendor?.line },
+    .text("cpu_info", "Family, model and stepping of an x86 processor, or version, maker, part and features of ARM.") {
+      $0.processorText
+    },
+    .text("cpu_microcode_version", "The version of the processor's microcode on Linux.") { $0.microcode },
     .number("cpu_count", "The number of processors.") { $0.system.cpuCount },
     .text("machine", "The model.") { $0.machine?.line })
 
@@ -134,10 +183,10 @@ struct SymbolizeDocument {
     ) { crash in crash.view.lastException.map { Owned(crash.view, $0) } },
     .number("thread_count", "The number of objects in `threads`.", .always) { $0.stacks.count },
     .list("threads", thread, "The threads with the requested stacks, in the order of the dump.") { crash in
-      crash.stacks.map { Owned(crash.view, $0) }
+      crash.stacks.indices.map { crash.owned($0) }
     },
     .object("crashing_thread", crashingThread, "A copy of the crashed thread.") { crash in
-      crash.crashed.map { ($0, Owned(crash.view, crash.stacks[$0], hasRegisters: true)) }
+      crash.crashed.map { ($0, crash.owned($0, hasRegisters: true)) }
     })
 
   /// A stack of a view.
@@ -145,8 +194,10 @@ struct SymbolizeDocument {
     let view: CrashView
     let stack: CrashView.Stack
     let hasRegisters: Bool
+    let lastError: UInt32?
 
-    init(_ view: CrashView, _ stack: CrashView.Stack, hasRegisters: Bool = false) {
+    init(_ view: CrashView, _ stack: CrashView.Stack, hasRegisters: Bool = false, lastError: UInt32? = nil) {
+      self.lastError = lastError
       self.view = view
       self.stack = stack
       self.hasRegisters = hasRegisters
@@ -163,6 +214,9 @@ struct SymbolizeDocument {
     .number(
       "thread_index", "The index in the dump's list of threads; null if the exception's thread is not in it."
     ) { $0.stack.thread },
+    .text("last_error_value", "The name of the value that GetLastError() returns in it, on Windows.", .omittable) {
+      $0.lastError.map(CrashView.name(ofLastError:))
+    },
     .word(
       "walk_end", of: WalkEnd.allCases.map(\.rawValue),
       "Why the stack ends: `done` if the last frame is known to be the outermost one, `recorded` if the input lists the frames and no more, `end-of-chain` after a frame pointer of 0, `null-return-address`, `no-caller`, `missing-memory`, `no-progress`, `too-many-frames` or `no-registers`.",
@@ -206,6 +260,13 @@ struct SymbolizeDocument {
     .number("module_index", "The module's index in `modules`.") { $0.frame.frame.module },
     .addressText("module_offset", "`offset` relative to the module's beginning.") { owner in
       owner.frame.frame.lookupOffset.map(owner.view.fullAddress)
+    },
+    .list(
+      "unloaded_modules", UnloadedModuleRecord.place,
+      "Outside of modules, the unloaded modules that were at `offset`, by name; omitted if there are none.", .omittable
+    ) { owner in
+      let places = owner.view.unloadedPlaces(owner.frame)
+      return places.isEmpty ? nil : places.map { (owner.view, $0) }
     },
     .members(of: function) { $0.frame.symbol?.frames.last },
     .addressText("function_offset", "`offset` relative to the function's beginning.") { owner in

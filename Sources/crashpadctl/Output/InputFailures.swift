@@ -44,7 +44,7 @@ extension DumpInputFailure: ExplainedError {
       return title + ", which holds no memory; --to json converts it, and crashpadctl symbolize --format crash writes "
         + "Apple's text"
     }
-    if format == .minidump {
+    if format == .minidump || format == .microdump {
       return title + ", which is not converted; for JSON, type crashpadctl inspect --format json"
     }
     return title + " already"

@@ -38,6 +38,7 @@ enum Sentences {
   static func refusalToRedact(_ format: InputFormat) -> FailureText? {
     switch format {
     case .core: FailureText("is a core file; convert makes a minidump of it, which can be redacted", .noData)
+    case .microdump: FailureText("is a part of a log, a microdump, which is not redacted", .noData)
     case .json:
       FailureText("is the JSON form of a dump; convert --to idump makes a dump of it, which can be redacted", .noData)
     default: nil

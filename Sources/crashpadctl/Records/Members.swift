@@ -87,6 +87,36 @@ extension Member {
     }
   }
 
+  /// An array of values that another program wrote as JSON.
+  static func values(
+    _ name: String, _ meaning: String, _ presence: MemberPresence = .always,
+    _ values: @escaping @Sendable (Value) -> [JSONValue]?
+  ) -> Member {
+    written(name, .list(.document), meaning, presence) { owner, json in
+      guard let values = values(owner) else { return }
+      json.array(name) { json in for value in values { copy(value, depth: 0, to: &json) } }
+    }
+  }
+
+  /// Values below a depth of 64 are left out: a hostile text may have thousands of brackets.
+  private static func copy(_ value: JSONValue, depth: Int, to json: inout JSONWriter) {
+    guard depth < 64 else { return json.null() }
+    switch value.kind {
+    case .object:
+      json.object { json in
+        for member in value.members {
+          json.key(member.key)
+          copy(member.value, depth: depth + 1, to: &json)
+        }
+      }
+    case .array: json.array { json in for element in value.elements { copy(element, depth: depth + 1, to: &json) } }
+    case .string: json.string(value.string ?? "")
+    case .number: if let number = value.int64 { json.number(number) } else { json.string(value.source) }
+    case .bool: json.bool(value.bool == true)
+    case .null: json.null()
+    }
+  }
+
   /// An object whose members are named by the data: objects.
   static func map<Part>(
     _ name: String, _ record: Record<Part>, _ meaning: String,

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+import CrashpadMinidump
+import CrashpadSnapshot
+import DumpSynth
+import Testing
+
+/// Streams that only some writers have.
+@Suite("MinidumpReader: further streams")
+struct ExtraStreamTests {
+  @Test("Handles have their values, types and names", arguments: [false, true])
+  func handles(_ wide: Bool) throws {
+    let reading = Reading(Example.small(.x86_64, .windows) { $0.wideHandles = wide }.bytes)
+    let handles = try #require(reading.snapshot?.handles)
+    #expect(handles.map(\.handle) == [4, 8, 12])
+    #expect(handles.map { reading.text($0.typeName) } == ["File", "Event", "Mutant"])
+    #expect(
+      handles.map { reading.text($0.objectName) } == ["\\Device\\HarddiskVolume1\\log.txt", nil, "\\Sessions\\1\\x"])
+    #expect(Reading(Example.small(.x86_64, .linux).bytes).snapshot?.handles == nil)
+  }
+
+  @Test("An assertion has its three texts, its line and its kind")
+  func assertion() throws {
+    let dump = Example.small(.x86_64, .windows)
+    let reading = Reading(
+      dump.replacing(.crashpadInfo, with: 0x4767_0002) { _ in
+        SynthMinidump.assertion("size > 0", "fill", "C:\\a\\fill.cpp", line: 42, kind: 1)
+      })
+    let assertion = try #require(reading.snapshot?.assertion)
+    #expect(reading.codes == [])
+    #expect(reading.text(assertion.expression) == "size > 0" && reading.text(assertion.function) == "fill")
+    #expect(reading.text(assertion.file) == "C:\\a\\fill.cpp")
+    #expect(assertion.line == 42 && assertion.kind == 1)
+  }
+
+  @Test("What modules of macOS left, and the kernel's arguments, are read")
+  func macOS() throws {
+    let dump = Example.small(.arm64, .macos)
+    let texts = ["/usr/lib/libx.dylib", "abort() called", "", "0 x", "more"]
+    let reading = Reading(
+      dump.replacing(.crashpadInfo, with: 0x4d7a_0001) { SynthMinidump.crashInfo(at: $0, texts) })
+    let info = try #require(reading.snapshot?.crashInfo.first)
+    #expect(reading.codes == [] && reading.snapshot?.crashInfo.count == 1)
+    #expect([info.thread, info.dialogMode, info.abortCause] == [0x11, 0x22, 0x33])
+    let found = [info.module, info.message, info.signature, info.backtrace, info.secondMessage]
+    #expect(found.map { reading.text($0) ?? "" } == texts)
+    let arguments = Reading(
+      dump.replacing(.crashpadInfo, with: 0x4d7a_0002) { SynthMinidump.bootArguments(at: $0, "-v debug=1") })
+    #expect(arguments.text(arguments.snapshot?.bootArguments) == "-v debug=1")
+  }
+
+  @Test("The notes of a writer are kept as they are")
+  func softErrors() {
+    let text = #"[{"InitErrors":["InvalidFormat"]}]"#
+    let reading = Reading(
+      Example.small(.x86_64, .linux).replacing(.crashpadInfo, with: 0x4d7a_0004) { _ in Array(text.utf8) })
+    #expect(reading.text(reading.snapshot?.softErrors) == text)
+  }
+
+  @Test("Damaged records give a finding and no trap")
+  func damaged() {
+    let dump = Example.small(.arm64, .macos)
+    for (offset, value) in [(8, 20), (8, 0xffff_ffff), (12, 8), (16, 0xffff_fff0), (4, 0xffff_ffff)] as [(Int, UInt64)]
+    {
+      let bytes = dump.replacing(.crashpadInfo, with: 0x4d7a_0001) { start in
+        var content = SynthMinidump.crashInfo(at: start, ["a", "b", "c", "d", "e"])
+        content.overwrite(value, width: 4, at: offset)
+        return content
+      }
+      #expect(!Reading(bytes).codes.isEmpty, "\(offset)")
+    }
+  }
+}
