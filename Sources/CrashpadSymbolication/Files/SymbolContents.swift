@@ -10,6 +10,7 @@ package enum SymbolContents: Sendable {
   case breakpad(Breakpad)
   /// The slices of a universal file, or of the files in a bundle; one for any other Mach-O file.
   case machO([MachO])
+  case pe(PE)
 
   package struct Elf: Sendable {
     package let module: BreakpadModule
@@ -65,6 +66,7 @@ package enum SymbolContents: Sendable {
     switch try SymbolFileIdentity.format(of: path) {
     case .breakpad: self = .breakpad(try Breakpad(path))
     case .machO: self = .machO(try MachO.all(path))
+    case .pe: self = .pe(try PE(path))
     case .elf:
       do {
         let places = DebugPlaces()

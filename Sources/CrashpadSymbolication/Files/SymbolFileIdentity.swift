@@ -14,6 +14,8 @@ package struct SymbolFileIdentity: Sendable {
     case elf = "ELF"
     case machO = "Mach-O"
     case breakpad = "Breakpad"
+    /// A program or library of Windows.
+    case pe = "PE"
   }
 
   package let format: Format
@@ -30,6 +32,7 @@ package struct SymbolFileIdentity: Sendable {
   private static func format(of start: [UInt8]) throws(SymbolFileIdentity.UnknownFormat) -> Format {
     if start.starts(with: [0x7f, 0x45, 0x4c, 0x46]) { return .elf }
     if start.starts(with: Array("MODULE ".utf8)) { return .breakpad }
+    if start.starts(with: Array("MZ".utf8)) { return .pe }
     let machO: [[UInt8]] = [
       [0xcf, 0xfa, 0xed, 0xfe], [0xce, 0xfa, 0xed, 0xfe], [0xca, 0xfe, 0xba, 0xbe], [0xca, 0xfe, 0xba, 0xbf],
     ]
@@ -61,6 +64,13 @@ package struct SymbolFileIdentity: Sendable {
       guard !slices.isEmpty else { throw SymbolFileIdentity.UnknownFormat() }
       buildID = []
       debugIDs = slices.compactMap { $0.uuid.map { DebugID(uuid: $0) } }
+    case .pe:
+      let file = try SymbolInputs().open(path)
+      let identity = file.withBytes { bytes in PEFile(bytes).map { $0.programDatabase(bytes)?.id } }
+      try file.checkReading()
+      guard let identity else { throw SymbolFileIdentity.UnknownFormat() }
+      buildID = []
+      debugIDs = identity.map { [$0] } ?? []
     case .breakpad:
       buildID = []
       let line = String(decoding: start.prefix { $0 != 0x0a && $0 != 0x0d }, as: UTF8.self)

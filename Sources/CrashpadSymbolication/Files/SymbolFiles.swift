@@ -22,6 +22,9 @@ package enum SymbolFiles {
       do { return try ElfSymbols(path, places: places) } catch is ElfSymbols.NotElf {
         throw SymbolFileIdentity.UnknownFormat()
       }
+    case .pe:
+      guard let symbols = PESymbols(try places.inputs.open(path)) else { throw SymbolFileIdentity.UnknownFormat() }
+      return symbols
     case .machO:
       guard let file = slice(of: try places.inputs.open(path), with: id, architecture: architecture) else {
         throw SymbolFileIdentity.UnknownFormat()

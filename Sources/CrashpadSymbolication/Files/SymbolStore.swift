@@ -68,10 +68,10 @@ package struct SymbolStore {
       guard let own = buildIDPath(file.buildID) else { return [] }
       return (file.hasCode ? [path.pushing(FilePath(own))] : [])
         + (file.hasSymbols ? [path.pushing(FilePath("\(own).debug"))] : [])
-    case .machO, .breakpad:
+    case .machO, .breakpad, .pe:
       let name = FilePath(file.name).lastComponent?.string ?? "unknown"
       return file.debugIDs.map { id in
-        path.pushing(FilePath(file.format == .machO ? "\(name)/\(id.text)/\(name)" : breakpadPath(name, id.text)))
+        path.pushing(FilePath(file.format != .breakpad ? "\(name)/\(id.text)/\(name)" : breakpadPath(name, id.text)))
       }
     }
   }
@@ -141,7 +141,7 @@ extension SymbolStore.File {
       hasCode = file.hasCode
       hasSymbols = file.hasDebugInfo || file.section(".symtab") != nil
       try file.input?.checkReading()
-    case .machO:
+    case .machO, .pe:
       (name, hasCode, hasSymbols) = (own, true, true)
     case .breakpad:
       let start = (try? InputFile.prefix(of: path, count: 4096)) ?? []

@@ -94,6 +94,12 @@ struct PEFile: Sendable {
 
   // MARK: Identity
 
+  /// The id by which symbol servers keep the file, as in Breakpad's records.
+  var codeID: String {
+    let digits = String(timestamp, radix: 16, uppercase: true)
+    return String(repeating: "0", count: 8 - digits.count) + digits + String(imageSize, radix: 16)
+  }
+
   /// The GUID and the age of its PDB, and the PDB's path, from the debug directory; nil if it has none.
   func programDatabase(_ bytes: RawSpan) -> (id: DebugID, path: String)? {
     guard let (_, range) = directory(6) else { return nil }
@@ -168,6 +174,9 @@ struct PEFile: Sendable {
     let found = function(at: range.offset + 12 * (next - 1), bytes)
     return address < found.end ? found : nil
   }
+
+  /// The number of entries.
+  var functionCount: Int { machine == .x86_64 ? (directory(3)?.range.count ?? 0) / 12 : 0 }
 
   /// The entry at a place in the file.
   func function(at offset: Int, _ bytes: RawSpan) -> Function {

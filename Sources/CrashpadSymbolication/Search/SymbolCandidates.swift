@@ -32,6 +32,12 @@ struct SymbolCandidates {
     if identity.path.hasPrefix("/") {
       names += [String(identity.path.dropFirst()), "\(identity.path.dropFirst()).debug"]
     }
+    // The debug name of a Windows module is that of its PDB.
+    let file = lastPathComponent(identity.path)
+    if !file.isEmpty, file != name {
+      names.append(file)
+      if let id = identity.debugID { names.append("\(file)/\(id.text)/\(file)") }
+    }
     if !name.isEmpty {
       names += ["\(name).debug", name, "\(name).sym", "\(name).dSYM", ".debug/\(name).debug", ".debug/\(name)"]
       names.append("\(name).framework.dSYM")

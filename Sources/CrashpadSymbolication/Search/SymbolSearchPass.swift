@@ -10,6 +10,7 @@ struct SymbolSearchPass {
   private var debug: Accepted<ElfFile>?
   private var loadedMachO: Accepted<MachOFile>?
   private var companion: Accepted<MachOFile>?
+  private var library: Accepted<any SymbolFile>?
   private var others: [(found: SymbolMatches.Found, symbols: any SymbolFile)] = []
   private var refused: [SymbolRefusal] = []
   private var missing = 0
@@ -95,6 +96,9 @@ struct SymbolSearchPass {
       guard others.isEmpty else { return }
       let symbols = try SymbolFiles.open(path, places: places)
       others.append((SymbolMatches.Found(path: path, role: .breakpad, isVerified: isVerified), symbols))
+    case .pe:
+      guard library == nil else { return }
+      library = (path, try SymbolFiles.open(path, places: places), isVerified)
     case .machO: takeMachO(path, try places.inputs.open(path), isVerified)
     }
   }
@@ -173,6 +177,8 @@ struct SymbolSearchPass {
     add(binary, .binary)
     add(companion, .debug)
     add(loadedMachO, .binary)
+    add(library, .binary)
+    if let library { result.symbols.append(library.file) }
     if loadedMachO != nil || companion != nil {
       result.symbols.append(MachOSymbols(loaded: loadedMachO?.file, companion: companion?.file))
     }

@@ -14,17 +14,19 @@ struct SymbolContentsDocument {
     "crashpadctl-symbols-info/1",
     "Output of `crashpadctl symbols info --format json`. The members after `status` depend on the format.",
     .argument("file", "The file.") { $0.file },
-    .word("format", of: ["elf", "breakpad", "macho"], "`elf`, `breakpad` or `macho`; null if it cannot be read.") {
+    .word("format", of: ["elf", "breakpad", "macho", "pe"], "`elf`, `breakpad`, `macho` or `pe`; null if it cannot be read.") {
       switch $0.contents {
       case .elf: "elf"
       case .breakpad: "breakpad"
       case .machO: "macho"
+      case .pe: "pe"
       case nil: nil
       }
     },
     .members(ifAny: InputRecord.failure) { $0.failure },
     .members(ifAny: elf) { if case .elf(let file) = $0.contents { file } else { nil } },
     .members(ifAny: breakpad) { if case .breakpad(let file) = $0.contents { file } else { nil } },
+    .members(ifAny: pe) { if case .pe(let file) = $0.contents { file } else { nil } },
     .list("slices", slice, "The slices of a Mach-O file.", .omittable) {
       if case .machO(let slices) = $0.contents { slices } else { nil }
     })
@@ -35,6 +37,15 @@ struct SymbolContentsDocument {
     .text("debug_id", "The id, as in a Breakpad MODULE record.", .always) { $0.debugID },
     .text("code_id", "The id, as in a Breakpad INFO CODE_ID record.") { $0.codeID.isEmpty ? nil : $0.codeID },
     .text("name", "The name, as in a Breakpad MODULE record.", .always) { $0.name })
+
+  // MARK: PE
+
+  private static let pe = Record<SymbolContents.PE>(
+    .members(of: module) { $0.module },
+    .number("exports", "The number of named functions that a Windows file exports.", .always) { $0.exports },
+    .number("pdata_functions", "The number of functions with unwind information in a Windows file.", .always) {
+      $0.functions
+    })
 
   // MARK: ELF
 

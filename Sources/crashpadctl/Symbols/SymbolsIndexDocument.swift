@@ -45,10 +45,11 @@ final class SymbolsIndexDocument {
 
   private static let file = Record<(hasStore: Bool, row: Row)>(
     .path("path", "The file.", .always) { $0.row.file.path },
-    .word("format", of: ["elf", "mach-o", "breakpad"], "`elf`, `mach-o` or `breakpad`.", .always) {
+    .word("format", of: ["elf", "mach-o", "breakpad", "pe"], "`elf`, `mach-o`, `breakpad` or `pe`.", .always) {
       switch $0.row.file.format {
       case .elf: "elf"
       case .breakpad: "breakpad"
+      case .pe: "pe"
       default: "mach-o"
       }
     },

@@ -65,8 +65,19 @@ enum SymbolContentsText {
     switch contents {
     case .elf(let elf): text(elf, name)
     case .breakpad(let file): text(file, name)
+    case .pe(let file): text(file, name)
     case .machO(let slices): slices.map { text($0, name) }.joined(separator: "\n")
     }
+  }
+
+  private static func text(_ file: SymbolContents.PE, _ name: String) -> String {
+    let rows = [
+      ("Code id", file.module.codeID),
+      ("Debug id", file.module.debugID.isEmpty ? "none" : file.module.debugID),
+      ("Exports", file.exports > 0 ? TextFormat.count(file.exports, "function") : "none"),
+      ("Frames", file.functions > 0 ? ".pdata for \(TextFormat.count(file.functions, "function"))" : "none"),
+    ]
+    return lines("\(name): Windows \(file.module.architecture)", rows)
   }
 
   private static func text(_ file: SymbolContents.MachO, _ name: String) -> String {
