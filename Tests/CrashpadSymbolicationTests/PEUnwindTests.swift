@@ -103,7 +103,8 @@ struct PEUnwindTests {
     Function(start: 0x1000, end: 0x1080, header: [1, 4, 1, 0], codes: [4, 0x42]),
     // push rbp; sub rsp, 0x100; lea rbp, [rsp + 0x80]; mov [rsp + 0x40], rsi
     Function(
-      start: 0x1080, end: 0x1100, header: [1, 20, 6, 0x85], codes: [20, 0x64, 8, 0, 16, 0x03, 8, 0x01, 0x20, 0, 1, 0x50]),
+      start: 0x1080, end: 0x1100, header: [1, 20, 6, 0x85],
+      codes: [20, 0x64, 8, 0, 16, 0x03, 8, 0x01, 0x20, 0, 1, 0x50]),
     // push rdi; push r12
     Function(start: 0x1100, end: 0x1180, header: [1, 3, 2, 0], codes: [3, 0xc0, 1, 0x70]),
     // The second part of the function before
@@ -138,9 +139,10 @@ struct PEUnwindTests {
     // The first function has allocated 0x28.
     words[Int(base - 0x7000) / 8 + 34 + 5] = 0xdead_0000
     let walk = try Self.process(words).walk(Self.registers(0x1150, [6: base + 0x80]))
-    #expect(walk.frames.map(\.instruction).prefix(4) == [
-      Self.address(0x1150), Self.address(0x10c0), Self.address(0x1040), 0xdead_0000,
-    ])
+    #expect(
+      walk.frames.map(\.instruction).prefix(4) == [
+        Self.address(0x1150), Self.address(0x10c0), Self.address(0x1040), 0xdead_0000,
+      ])
     #expect(walk.frames.dropFirst().prefix(3).allSatisfy { $0.trust == .callFrameInfo })
     #expect(walk.frames.map(\.stackPointer).prefix(3) == [0x7000, 0x7018, base + 34 * 8])
   }

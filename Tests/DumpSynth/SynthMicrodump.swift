@@ -8,7 +8,7 @@ public struct SynthMicrodump: Sendable {
   public let stack: [UInt8]
   /// The lines without what the log puts in front of them.
   public var lines: [String]
-  /// What the log puts in front of each line; empty for standard error of Linux.
+  /// The text that the log puts in front of each line; empty for standard error of Linux.
   public var tag = "W/google-breakpad( 4200): "
 
   public static let begin = "-----BEGIN BREAKPAD MICRODUMP-----"

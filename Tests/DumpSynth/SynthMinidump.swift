@@ -16,7 +16,7 @@ public struct SynthMinidump: Sendable {
   public let streams: [(stream: MinidumpStream, range: Range<Int>)]
   public let exceptionCode: UInt32
   public let exceptionAddress: UInt64
-  /// What the instruction wanted to reach; on Windows it is a parameter.
+  /// The address that the instruction wanted to reach; on Windows it is a parameter.
   public let accessedAddress: UInt64 = 0x10
 
   public init(_ parameters: SynthMinidumpParameters = SynthMinidumpParameters()) {

@@ -32,7 +32,7 @@ struct ExtraStreamTests {
     #expect(assertion.line == 42 && assertion.kind == 1)
   }
 
-  @Test("What modules of macOS left, and the kernel's arguments, are read")
+  @Test("Messages of macOS modules and the kernel's arguments are read")
   func macOS() throws {
     let dump = Example.small(.arm64, .macos)
     let texts = ["/usr/lib/libx.dylib", "abort() called", "", "0 x", "more"]

@@ -71,7 +71,7 @@ struct MicrodumpTests {
     #expect(Reading(Array(mixed.utf8)).snapshot?.modules.count == 4)
   }
 
-  @Test("What is missing or damaged gives a finding, and leaves the rest")
+  @Test("A missing or damaged part gives a finding, and the rest is read")
   func faults() throws {
     let whole = SynthMicrodump(.arm64)
     func reading(_ change: (inout [String]) -> Void) -> Reading {

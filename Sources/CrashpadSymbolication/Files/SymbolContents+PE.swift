@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import CrashpadFiles
-package import SystemPackage
+internal import SystemPackage
 
 extension SymbolContents {
   /// A program or library of Windows.

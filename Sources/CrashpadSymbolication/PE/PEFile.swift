@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import CrashpadBytes
 internal import CrashpadFiles
+internal import CrashpadSnapshot
 
 /// A program or library of Windows: a Portable Executable, as far as stacks and names need it. All addresses are relative to
 /// its first byte in memory.
@@ -49,7 +50,8 @@ struct PEFile: Sendable {
     imageSize = bytes.uint32(at: optional + 56)
     let isWide = bytes.uint16(at: optional) == 0x20b
     let first = isWide ? 112 : 96
-    let count = optionalSize >= first ? min(Int(bytes.uint32(at: optional + first - 4)), (optionalSize - first) / 8, 16) : 0
+    let count =
+      optionalSize >= first ? min(Int(bytes.uint32(at: optional + first - 4)), (optionalSize - first) / 8, 16) : 0
     directories = (0..<max(0, count)).map { index in
       let place = optional + first + 8 * index
       return (UInt64(bytes.uint32(at: place)), UInt64(bytes.uint32(at: place + 4)))

@@ -13,7 +13,7 @@ struct PEUnwind {
 
   /// The numbers of DWARF for the registers by their numbers in instructions: rax, rcx, rdx, rbx, rsp, rbp, rsi, rdi, r8 …
   private static let registers = [0, 2, 1, 3, 7, 6, 4, 5, 8, 9, 10, 11, 12, 13, 14, 15]
-  /// Those that a function has to preserve: rbx, rbp, rsi, rdi, r12 to r15.
+  /// The registers that a function has to preserve: rbx, rbp, rsi, rdi, r12 to r15.
   private static let preserved = [3, 6, 4, 5, 12, 13, 14, 15]
 
   /// A frame while its instructions are undone.
@@ -95,7 +95,8 @@ struct PEUnwind {
   ///
   /// - Parameter executed: the distance of the instruction from the function's start; nil if all have been executed.
   private func undo(
-    _ function: PEFile.Function, _ executed: UInt64?, _ state: inout State, _ bytes: RawSpan, _ load: (UInt64) -> UInt64?
+    _ function: PEFile.Function, _ executed: UInt64?, _ state: inout State, _ bytes: RawSpan,
+    _ load: (UInt64) -> UInt64?
   ) -> Undone? {
     guard let info = file.offset(of: function.unwind & ~3, count: 4) else { return nil }
     // An odd address is that of another function's entry.
@@ -104,7 +105,9 @@ struct PEUnwind {
     }
     let (version, flags) = (bytes.uint8(at: info) & 7, bytes.uint8(at: info) >> 3)
     let count = Int(bytes.uint8(at: info + 2))
-    guard version == 1 || version == 2, file.offset(of: function.unwind, count: 4 + 2 * count) != nil else { return nil }
+    guard version == 1 || version == 2, file.offset(of: function.unwind, count: 4 + 2 * count) != nil else {
+      return nil
+    }
     var index = 0
     while index < count {
       guard let code = Code(at: info + 4 + 2 * index, room: count - index, bytes) else { return nil }

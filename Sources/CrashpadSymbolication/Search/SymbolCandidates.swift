@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import CrashpadFiles
+internal import CrashpadSnapshot
 internal import SystemPackage
 
 /// Candidate paths for the symbols of one module, in all common layouts. The caller checks which of them exist and are

@@ -37,7 +37,8 @@ package final class PESymbols: SymbolFile {
       // A function between them has no name.
       if let start, start > address { return nil }
       return SymbolizedAddress(
-        frames: [SymbolizedAddress.Frame(function: name, location: nil)], functionAddress: address, isNearest: isNearest)
+        frames: [SymbolizedAddress.Frame(function: name, location: nil)], functionAddress: address, isNearest: isNearest
+      )
     }
   }
 

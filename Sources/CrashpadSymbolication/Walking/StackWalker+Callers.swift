@@ -248,6 +248,7 @@ extension StackWalker {
       return .found(Found(caller, .framePointer))
     }
     // A register that may hold anything led to one return address, and no further.
+    guard looksLikeReturnAddress(stripped(saved), callee) else { return .notFound }
     var found = Found(caller, .scan)
     found.skippedWords = callee.registers.stackPointer.flatMap { Int(exactly: (frame &+ size &- $0) / size) }
     return .found(found)
@@ -270,7 +271,7 @@ extension StackWalker {
     if modules.isEmpty { return true }
     if module(at: (address & ~1) &- 1) != nil {
       // A function may be called in other ways than by a call; a register that may hold anything needs the evidence.
-      return callee.trust.knowsFramePointer || looksLikeReturnAddress(address, callee)
+      return callee.trust.knowsFramePointer || call(before: address, callee) != .some(nil)
     }
     guard callee.trust.leadsOutOfModules else { return false }
     return process.executable.contains(address) ?? leadsIntoModule(next, after: frame, callee)

@@ -14,7 +14,9 @@ struct SymbolContentsDocument {
     "crashpadctl-symbols-info/1",
     "Output of `crashpadctl symbols info --format json`. The members after `status` depend on the format.",
     .argument("file", "The file.") { $0.file },
-    .word("format", of: ["elf", "breakpad", "macho", "pe"], "`elf`, `breakpad`, `macho` or `pe`; null if it cannot be read.") {
+    .word(
+      "format", of: ["elf", "breakpad", "macho", "pe"], "`elf`, `breakpad`, `macho` or `pe`; null if it cannot be read."
+    ) {
       switch $0.contents {
       case .elf: "elf"
       case .breakpad: "breakpad"
