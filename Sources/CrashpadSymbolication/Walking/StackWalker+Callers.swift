@@ -113,7 +113,9 @@ extension StackWalker {
   /// The caller of a first frame that has saved nothing yet.
   private func justCalled(_ callee: Position) -> Found? {
     guard callee.trust == .context else { return nil }
-    if callee.module == nil, process.executable.contains(callee.instruction) != true { return calledNowhere(callee) }
+    if callee.module == nil, process.executable.contains(callee.instruction) != .executable {
+      return calledNowhere(callee)
+    }
     return callee.architecture.isIntel ? byPushedAddress(callee) : leaf(callee)
   }
 
@@ -260,7 +262,7 @@ extension StackWalker {
     guard next > frame, next % size == 0, let saved = load(next &+ size, callee) else { return false }
     if saved == 0 { return load(next, callee) == 0 }
     let address = stripped(saved)
-    return isInModule(address, callee) || process.executable.contains(address) == true
+    return isInModule(address, callee) || process.executable.contains(address) == .executable
       || (modules.isEmpty && address >= Self.firstAddress)
   }
 
@@ -274,7 +276,11 @@ extension StackWalker {
       return callee.trust.knowsFramePointer || call(before: address, callee) != .some(nil)
     }
     guard callee.trust.leadsOutOfModules else { return false }
-    return process.executable.contains(address) ?? leadsIntoModule(next, after: frame, callee)
+    switch process.executable.contains(address) {
+    case .executable: return true
+    case .notExecutable, .unlisted: return false
+    case .unknown: return leadsIntoModule(next, after: frame, callee)
+    }
   }
 
   /// Whether the chain of frame pointers leads on through code of no module, and into a module.
@@ -305,17 +311,21 @@ extension StackWalker {
       var caller = FrameRegisters(callee.architecture)
       caller.instructionPointer = value
       caller.stackPointer = place &+ size
-      // The frame pointer may still be the caller's, or be saved just below the return address.
-      if let frame = callee.registers.framePointer, frame > place {
-        caller.framePointer = frame
-      } else if callee.architecture.isIntel, place >= size, let below = load(place - size, callee), below > place {
-        caller.framePointer = below
-      }
+      caller.framePointer = framePointer(ofCallerAt: place, callee)
       var found = Found(caller, .scan)
       found.skippedWords = Int(index)
       return found
     }
     return nil
+  }
+
+  /// The frame pointer of a caller whose return address is at a place: it may be saved just below it, or still be in the
+  /// register. The one that leads on is taken.
+  private func framePointer(ofCallerAt place: UInt64, _ callee: Position) -> UInt64? {
+    let size = callee.architecture.addressSize
+    let saved = callee.architecture.isIntel && place >= size ? load(place - size, callee) : nil
+    let candidates = [saved, callee.registers.framePointer].compactMap { $0 }.filter { $0 > place }
+    return candidates.first { continues($0, after: place, callee) } ?? candidates.last
   }
 
   private func looksLikeReturnAddress(_ address: UInt64, _ callee: Position) -> Bool {
@@ -325,10 +335,11 @@ extension StackWalker {
 
   // MARK: Evidence
 
-  /// Whether an address is in a module, and behind a call as far as the code is known.
+  /// Whether an address is in the code of a module, and behind a call, as far as both are known.
   private func isInModule(_ address: UInt64, _ callee: Position) -> Bool {
     address >= Self.firstAddress && module(at: (address & ~1) &- 1) != nil
       && call(before: address, callee) != .some(nil)
+      && process.executable.contains((address & ~1) &- 1) != .notExecutable
   }
 
   /// The call that ends at a return address: nil if its code is not known, and a nil call if it is none.
