@@ -72,7 +72,8 @@ public struct ExceptionSnapshot: Sendable {
   /// The exception type, or the signal's number.
   public var code: UInt32
   package var info: UInt32 = 0
-  /// False if the input has no `info`, as a microdump, which has a signal without its code.
+  /// False if the input has no `info`, as a microdump, or may lack it, as a minidump of Breakpad: then it has a signal
+  /// without its code.
   package var isInfoKnown = true
   /// The address of the fault; 0 if the exception has none.
   public var address: UInt64 = 0

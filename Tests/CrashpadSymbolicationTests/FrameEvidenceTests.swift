@@ -133,6 +133,38 @@ struct FrameEvidenceTests {
 
   // MARK: Scanning
 
+  @Test func `A scan passes over headers, memory that can't be executed, and places without an instruction`() throws {
+    let maps = "00400000-00408000 r-xp 00000000 00:00 0 app\n00408000-00410000 rw-p 00008000 00:00 0 app\n"
+    let process = try Self.intel([0x40_0040, 0x40_9000, 0x40_2222, 0, 0]) { process in
+      var linux = LinuxSnapshot()
+      linux.maps = process.snapshot.store(Array(maps.utf8))
+      process.snapshot.linux = linux
+    }
+    let walk = process.walk(Self.registers(frame: 0))
+    #expect(walk.frames.map(\.instruction) == [0x40_0100, 0x40_2222])
+    #expect(walk.frames.last?.skippedWords == 2)
+    var arm = try TestProcess(.arm64)
+    arm.module("App", at: 0x1_0000_0000, size: 0x10000)
+    arm.memory(at: 0x7000, [0x1_0000_1002, 0x1_0000_2004, 0, 0])
+    let aligned = arm.walk(FrameRegisters(.arm64, [32: 0x1_0000_0100, 31: 0x7000, 29: 0]))
+    #expect(aligned.frames.map(\.instruction) == [0x1_0000_0100, 0x1_0000_2004])
+  }
+
+  @Test func `A scan passes over pointers to functions`() throws {
+    let sym = """
+      MODULE Linux x86_64 00112233445566778899AABBCCDDEEFF0 app
+      FUNC 100 100 0 inner
+      FUNC 200 100 0 outer
+
+      """
+    var process = try TestProcess(.x86_64, symbolFiles: [sym])
+    process.snapshot.system.operatingSystem = .linux
+    process.module("app", at: Self.app, size: 0x1000, id: "00112233445566778899AABBCCDDEEFF0")
+    process.memory(at: 0x7000, [Self.app + 0x200, Self.app + 0x210, 0])
+    let walk = process.walk(Self.registers(pc: Self.app + 0x110, frame: 0))
+    #expect(walk.frames.map(\.instruction) == [Self.app + 0x110, Self.app + 0x210])
+  }
+
   @Test func `A thread's first function ends the stack only in the system's module`() throws {
     let sym = """
       MODULE Linux x86_64 00112233445566778899AABBCCDDEEFF0 app

@@ -32,6 +32,15 @@ struct WindowsFrameTests {
     #expect(walk.frames.map(\.stackPointer) == [0x7000, 0x7010, 0x7020])
   }
 
+  @Test func `An assignment needs no blank behind it`() throws {
+    let process = try Self.process(
+      "STACK WIN 4 1000 100 3 0 0 0 10 0 1 $T0 $ebp 4 + =$eip $T0 4 + ^ =$ebp $T0 ^ =$esp $T0 8 + =",
+      [0, 0, 0, 0, 0, 0, 0, 0x7030, 0x40_2010, 0, 0, 0, 0])
+    let walk = process.walk(Self.registers)
+    #expect(walk.frames.map(\.instruction).prefix(2) == [0x40_1010, 0x40_2010])
+    #expect(walk.frames.dropFirst().first?.trust == .callFrameInfo)
+  }
+
   @Test func `Sizes alone find the caller, and the base pointer that was saved`() throws {
     // locals 4, saved 8: ebp is at the stack pointer, below the other register.
     let process = try Self.process(

@@ -44,6 +44,10 @@ extension StackWalker {
     guard let next = caller.registers.instructionPointer.map(stripped), next >= Self.firstAddress else {
       return .end(.nullReturnAddress)
     }
+    // What a handler interrupted may be anywhere, but nothing returns to memory that can't be executed.
+    if !frame.isSignalFrame, process.executable.contains((next & ~1) &- 1) == .notExecutable {
+      return .end(isStart(callee) ? .done : .noCaller)
+    }
     if !frame.isSignalFrame, !advances(from: callee, to: caller.registers, next) { return .end(.noProgress) }
     var position = Position(caller.registers, next, caller.trust, isCaller: !frame.isSignalFrame)
     position.skippedWords = caller.skippedWords
@@ -110,9 +114,9 @@ extension StackWalker {
 
   // MARK: Functions that were just called
 
-  /// The caller of a first frame that has saved nothing yet.
+  /// The caller of a frame that has saved nothing yet: the first one, or one that a signal interrupted.
   private func justCalled(_ callee: Position) -> Found? {
-    guard callee.trust == .context else { return nil }
+    guard !callee.isCaller else { return nil }
     if callee.module == nil, process.executable.contains(callee.instruction) != .executable {
       return calledNowhere(callee)
     }
@@ -214,9 +218,14 @@ extension StackWalker {
     case notFound
   }
 
-  /// Whether the register may hold a frame pointer: code of Windows for x86-64 uses it as any other.
-  private func usesFramePointers(_ architecture: FrameRegisters.Architecture) -> Bool {
-    process.system != .windows || architecture != .x86_64
+  /// Whether the register may hold a frame pointer. Code of Windows for x86-64 uses it as any other, and so does Thumb code
+  /// of systems other than Apple's, where r11 is the frame pointer of the long form only.
+  private func usesFramePointers(_ callee: Position) -> Bool {
+    switch callee.architecture {
+    case .x86_64: process.system != .windows
+    case .arm(let framePointer): framePointer == 7 || !callee.isThumb
+    case .arm64, .x86: true
+    }
   }
 
   /// Whether the program crashed with an invalid stack pointer: then the caller's may be lower, too.
@@ -232,7 +241,7 @@ extension StackWalker {
 
   private func byFramePointer(_ callee: Position) -> ChainStep {
     let size = callee.architecture.addressSize
-    guard usesFramePointers(callee.architecture), let frame = callee.registers.framePointer.map(recordAddress),
+    guard usesFramePointers(callee), let frame = callee.registers.framePointer.map(recordAddress),
       frame % size == 0, callee.registers.stackPointer.map({ frame >= $0 }) ?? true || hasLostStack(callee),
       let next = load(frame, callee).map(recordAddress), let saved = load(frame &+ size, callee)
     else { return .notFound }
@@ -273,9 +282,9 @@ extension StackWalker {
     if modules.isEmpty { return true }
     if module(at: (address & ~1) &- 1) != nil {
       // A function may be called in other ways than by a call; a register that may hold anything needs the evidence.
-      return callee.trust.knowsFramePointer || call(before: address, callee) != .some(nil)
+      return callee.trust.knowsFramePointer ? isAligned(address, callee) : isInModule(address, callee)
     }
-    guard callee.trust.leadsOutOfModules else { return false }
+    guard callee.trust.leadsOutOfModules, isAligned(address, callee) else { return false }
     switch process.executable.contains(address) {
     case .executable: return true
     case .notExecutable, .unlisted: return false
@@ -330,16 +339,44 @@ extension StackWalker {
 
   private func looksLikeReturnAddress(_ address: UInt64, _ callee: Position) -> Bool {
     guard isInModule(address, callee), let module = module(at: (address & ~1) &- 1) else { return false }
-    return module.symbols?.isInFunction((address & ~1) &- 1 - module.address) ?? true
+    guard let symbols = module.symbols else { return true }
+    if isSignalReturn(address, callee, module) { return true }
+    let offset = (address & ~1) - module.address
+    guard symbols.isInFunction(offset &- 1) else { return false }
+    // The address of a function is rather a pointer to it than a place behind a call, unless the call is there to see.
+    return symbols.functionAddress(offset) != offset || call(before: address, callee) != nil
   }
 
   // MARK: Evidence
 
-  /// Whether an address is in the code of a module, and behind a call, as far as both are known.
+  /// Whether an address is in the code of a module, and behind a call or at the code to which a signal handler returns, as
+  /// far as that is known.
   private func isInModule(_ address: UInt64, _ callee: Position) -> Bool {
-    address >= Self.firstAddress && module(at: (address & ~1) &- 1) != nil
-      && call(before: address, callee) != .some(nil)
-      && process.executable.contains((address & ~1) &- 1) != .notExecutable
+    guard isAligned(address, callee), let module = module(at: (address & ~1) &- 1),
+      // The headers of a program are in its memory, but are no code.
+      (address & ~1) &- 1 - module.address >= Self.smallestHeader
+    else { return false }
+    if process.executable.contains((address & ~1) &- 1) == .notExecutable { return false }
+    return call(before: address, callee) != .some(nil) || isSignalReturn(address, callee, module)
+  }
+
+  /// The header of an ELF file with one program header; those of other formats are larger.
+  private static let smallestHeader: UInt64 = 0x78
+
+  /// Whether an instruction can be at an address.
+  private func isAligned(_ address: UInt64, _ callee: Position) -> Bool {
+    guard address >= Self.firstAddress else { return false }
+    switch callee.architecture {
+    case .arm64: return address % 4 == 0
+    // Bit 0 marks Thumb.
+    case .arm: return address & 3 != 2
+    case .x86_64, .x86: return true
+    }
+  }
+
+  /// Whether the kernel's frame of a signal handler has the address: no call is before it.
+  private func isSignalReturn(_ address: UInt64, _ callee: Position, _ module: WalkedModule) -> Bool {
+    SignalReturn.rules(callee.architecture) { code(at: address &+ $0, module) } != nil
   }
 
   /// The call that ends at a return address: nil if its code is not known, and a nil call if it is none.

@@ -69,7 +69,8 @@ struct WindowsFrame {
       case nil: nil
       }
     }
-    for word in bytes.text(in: program).split(separator: " ") {
+    // Some writers leave out the blank behind an assignment.
+    for word in bytes.text(in: program).replacing("=", with: " = ").split(separator: " ") {
       switch word {
       case "=":
         guard let value = number(stack.popLast()), case .variable(let name)? = stack.popLast() else { return nil }
