@@ -182,6 +182,55 @@ struct PEUnwindTests {
     #expect(kernel.frames.map(\.stackPointer).prefix(2) == [0x7000, 0x7040])
   }
 
+  @Test func `A frame register that was set before the allocation leads on`() throws {
+    // push rbp; mov rbp, rsp; sub rsp, 0x30
+    let functions = [
+      Function(start: 0x1000, end: 0x1080, header: [1, 8, 3, 5], codes: [8, 0x52, 4, 0x03, 1, 0x50])
+    ]
+    let words = [0, 0, 0, 0, 0, 0, 0xbbbb, Self.address(0x1300), 0, 0, 0]
+    let walk = try Self.process(words, Self.library(functions)).walk(Self.registers(0x1040, [6: 0x7030]))
+    #expect(walk.frames.map(\.instruction).prefix(2) == [Self.address(0x1040), Self.address(0x1300)])
+    #expect(walk.frames.map(\.stackPointer).prefix(2) == [0x7000, 0x7040])
+  }
+
+  @Test func `A call among the first instructions is before the allocation`() throws {
+    // mov eax, 0x1000; call __chkstk; sub rsp, rax: the first function of the two calls the leaf at 0x1300.
+    let functions = [
+      Function(start: 0x1000, end: 0x1080, header: [1, 13, 2, 0], codes: [13, 0x01, 0, 2]),
+      Function(start: 0x1080, end: 0x1100, header: [1, 4, 1, 0], codes: [4, 0x42]),
+    ]
+    let words = [Self.address(0x100a), Self.address(0x10c0), 0, 0, 0, 0, 0, Self.address(0x1310), 0, 0]
+    let walk = try Self.process(words, Self.library(functions)).walk(Self.registers(0x1300))
+    #expect(
+      walk.frames.map(\.instruction).prefix(3) == [
+        Self.address(0x1300), Self.address(0x100a), Self.address(0x10c0),
+      ])
+  }
+
+  @Test func `Code that the kernel interrupted is no caller`() throws {
+    // The interrupted function has executed nothing: its caller is at its stack pointer.
+    let words = [7, Self.address(0x1100), 0x33, 0x246, 0x7040, 0x2b, 0, 0, Self.address(0x1050), 0, 0, 0, 0, 0, 0, 0]
+    let walk = try Self.process(words).walk(Self.registers(0x1240))
+    #expect(
+      walk.frames.map(\.instruction).prefix(3) == [
+        Self.address(0x1240), Self.address(0x1100), Self.address(0x1050),
+      ])
+    #expect(walk.frames.prefix(2).map(\.isSignalFrame) == [true, false])
+    #expect(walk.frames[1].lookupOffset == 0x1100)
+  }
+
+  @Test func `A jump to another function ends one, a jump within it does not`() throws {
+    // pop rdi; jmp rax with the prefix of tail calls; jmp to the second part of the function
+    var code = Array(repeating: UInt8(0x90), count: 0x400)
+    code.replaceSubrange(0x140..<0x144, with: [0x5f, 0x48, 0xff, 0xe0])
+    code.replaceSubrange(0x150..<0x155, with: [0xe9, 0x2b, 0, 0, 0])
+    let library = Self.library(Self.functions, code: code)
+    let tail = try Self.process([5, Self.address(0x1040), 0, 0, 0], library).walk(Self.registers(0x1140))
+    #expect(tail.frames.map(\.instruction).prefix(2) == [Self.address(0x1140), Self.address(0x1040)])
+    let within = try Self.process([1, 2, Self.address(0x1040), 0, 0, 0], library).walk(Self.registers(0x1150))
+    #expect(within.frames.map(\.instruction).prefix(2) == [Self.address(0x1150), Self.address(0x1040)])
+  }
+
   @Test func `Exported functions have names, and those between them have none`() throws {
     let process = try Self.process([0])
     let symbols = process.cache.symbols(for: ModuleIdentity(path: "lib.dll", debugID: nil))

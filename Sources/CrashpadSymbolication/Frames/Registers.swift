@@ -118,6 +118,8 @@ package struct FrameRegisters: Sendable {
   private var known: UInt64 = 0
   /// The bytes of parameters that the function pushed for its callee, which takes them off the stack: on 32-bit Windows.
   var pushedParameters: UInt64 = 0
+  /// Whether the kernel put these registers on the stack, so that the instruction is not behind a call.
+  var wasInterrupted = false
 
   package init(_ architecture: Architecture) { self.architecture = architecture }
 

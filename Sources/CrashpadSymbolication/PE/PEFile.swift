@@ -126,18 +126,19 @@ struct PEFile: Sendable {
 
   // MARK: Exports
 
-  /// The addresses and names of the exported functions, by address; forwarded ones are left out.
-  func exports(_ bytes: RawSpan) -> [(address: UInt64, name: String)] {
+  /// The addresses of the exported functions and the places of their names, by address; forwarded ones are left out.
+  func exports(_ bytes: RawSpan) -> [(address: UInt64, name: Int)] {
     guard let (start, range) = directory(0), range.count >= 40 else { return [] }
     func word(_ offset: Int) -> UInt64 { UInt64(bytes.uint32(at: range.offset + offset)) }
     let (functions, names, ordinals) = (word(28), word(32), word(36))
-    let (functionCount, nameCount) = (word(20), word(24))
-    // As many as the file has room for.
-    guard let list = offset(of: names, count: 4 * Int(min(nameCount, 1 << 20))),
-      let numbers = offset(of: ordinals, count: 2 * Int(min(nameCount, 1 << 20)))
-    else { return [] }
-    var found: [(address: UInt64, name: String)] = []
-    for index in 0..<Int(min(nameCount, 1 << 20)) {
+    let functionCount = word(20)
+    // Ordinals have 16 bits; so many names are more than any library has.
+    let count = Int(min(word(24), 1 << 17))
+    guard let list = offset(of: names, count: 4 * count), let numbers = offset(of: ordinals, count: 2 * count) else {
+      return []
+    }
+    var found: [(address: UInt64, name: Int)] = []
+    for index in 0..<count {
       let ordinal = UInt64(bytes.uint16(at: numbers + 2 * index))
       guard ordinal < functionCount, let place = offset(of: functions + 4 * ordinal, count: 4) else { continue }
       let address = UInt64(bytes.uint32(at: place))
@@ -145,12 +146,12 @@ struct PEFile: Sendable {
       guard isCode(address), address < start || address - start >= UInt64(range.count),
         let text = offset(of: UInt64(bytes.uint32(at: list + 4 * index)), count: 1)
       else { continue }
-      found.append((address, name(at: text, bytes)))
+      found.append((address, text))
     }
     return found.sorted { ($0.address, $0.name) < ($1.address, $1.name) }
   }
 
-  private func name(at offset: Int, _ bytes: RawSpan) -> String {
+  func name(at offset: Int, _ bytes: RawSpan) -> String {
     // The longest decorated names of C++ have 4,096 bytes.
     var end = offset
     while end < min(bytes.byteCount, offset + 4096), bytes.uint8(at: end) != 0 { end += 1 }
@@ -185,5 +186,57 @@ struct PEFile: Sendable {
     Function(
       start: UInt64(bytes.uint32(at: offset)), end: UInt64(bytes.uint32(at: offset + 4)),
       unwind: UInt64(bytes.uint32(at: offset + 8)))
+  }
+
+  // MARK: Unwind information
+
+  /// Entries that continue others; more are a circle.
+  static let mostChained = 32
+
+  /// The head of an UNWIND_INFO.
+  struct UnwindInfo {
+    /// The place of the codes in the file, and how many slots they have.
+    let codes: Int
+    let count: Int
+    /// The number of the frame register in instructions; 0 if there is none.
+    let frameRegister: Int
+    /// The distance of the frame register from the stack pointer when it was set, in bytes.
+    let frameOffset: UInt64
+    /// The entry that this one continues.
+    let continued: Function?
+  }
+
+  /// Nil if it is damaged.
+  func unwindInfo(of function: Function, _ bytes: RawSpan) -> UnwindInfo? {
+    let address = function.unwind & ~3
+    // An odd address is that of another function's entry.
+    if function.unwind & 1 == 1 {
+      return offset(of: address, count: 12).map { place in
+        UnwindInfo(codes: place, count: 0, frameRegister: 0, frameOffset: 0, continued: self.function(at: place, bytes))
+      }
+    }
+    guard let info = offset(of: address, count: 4) else { return nil }
+    let (version, flags) = (bytes.uint8(at: info) & 7, bytes.uint8(at: info) >> 3)
+    let count = Int(bytes.uint8(at: info + 2))
+    guard version == 1 || version == 2, offset(of: address, count: 4 + 2 * count) != nil else { return nil }
+    var continued: Function?
+    if flags & 4 != 0 {
+      guard let next = offset(of: address + UInt64(4 + 2 * ((count + 1) & ~1)), count: 12) else { return nil }
+      continued = self.function(at: next, bytes)
+    }
+    let frame = bytes.uint8(at: info + 3)
+    return UnwindInfo(
+      codes: info + 4, count: count, frameRegister: Int(frame & 0xf), frameOffset: 16 * UInt64(frame >> 4),
+      continued: continued)
+  }
+
+  /// The entry with the start of the function, of which others may describe parts.
+  func primary(of function: Function, _ bytes: RawSpan) -> Function {
+    var found = function
+    for _ in 0..<Self.mostChained {
+      guard let next = unwindInfo(of: found, bytes)?.continued else { return found }
+      found = next
+    }
+    return function
   }
 }

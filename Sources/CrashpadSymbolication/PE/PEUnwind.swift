@@ -8,8 +8,6 @@ internal import CrashpadBytes
 /// Source: "x64 exception handling" in Microsoft's documentation.
 struct PEUnwind {
   let file: PEFile
-  /// Entries that continue others; more are a circle.
-  private static let mostChained = 32
 
   /// The numbers of DWARF for the registers by their numbers in instructions: rax, rcx, rdx, rbx, rsp, rbp, rsi, rdi, r8 …
   private static let registers = [0, 2, 1, 3, 7, 6, 4, 5, 8, 9, 10, 11, 12, 13, 14, 15]
@@ -20,16 +18,17 @@ struct PEUnwind {
   private struct State {
     var registers: FrameRegisters
     var stack: UInt64
-    /// Whether the kernel put the frame there, so that it has the interrupted instruction.
-    var isMachineFrame = false
-    var instruction: UInt64?
+    /// Where the saved registers of the entry are counted from, if it has a frame register.
+    var base: UInt64?
+    /// The instruction in a frame that the kernel put there.
+    var interrupted: UInt64?
   }
 
   /// The caller's registers; nil if memory is missing, or the entry is damaged.
   ///
   /// - Parameters:
   ///   - address: the instruction, in a caller one of the call.
-  ///   - isInnermost: whether the function may be within its first or last instructions.
+  ///   - isInnermost: whether the function may be within its last instructions. A call may be among its first ones.
   func caller(
     of callee: FrameRegisters, at address: UInt64, isInnermost: Bool, _ bytes: RawSpan, _ load: (UInt64) -> UInt64?
   ) -> FrameRegisters? {
@@ -43,82 +42,50 @@ struct PEUnwind {
     if isInnermost, let ended = undoEpilogue(state, at: address, function, bytes, load) { return finish(ended, load) }
     var entry = function
     // Instructions that were not executed yet have done nothing. Those of continued entries have all been executed.
-    var executed: UInt64? = isInnermost ? address - function.start : nil
-    if let base = frameBase(function, executed, callee, bytes) { state.stack = base }
-    for _ in 0..<Self.mostChained {
-      switch undo(entry, executed, &state, bytes, load) {
-      case .last: return finish(state, load)
-      case .continues(let next): (entry, executed) = (next, nil)
-      case nil: return nil
+    var executed: UInt64? = address &+ (isInnermost ? 0 : 1) &- function.start
+    for _ in 0..<PEFile.mostChained {
+      guard let info = file.unwindInfo(of: entry, bytes), undo(info, executed, callee, &state, bytes, load) else {
+        return nil
       }
-    }
-    return nil
-  }
-
-  /// The stack pointer after the first instructions, by the frame register; nil if it has none yet. The function may have
-  /// lowered the stack pointer since.
-  private func frameBase(
-    _ function: PEFile.Function, _ executed: UInt64?, _ callee: FrameRegisters, _ bytes: RawSpan
-  ) -> UInt64? {
-    guard let info = file.offset(of: function.unwind, count: 4) else { return nil }
-    let frame = bytes.uint8(at: info + 3)
-    let count = Int(bytes.uint8(at: info + 2))
-    guard frame & 0xf != 0, file.offset(of: function.unwind, count: 4 + 2 * count) != nil else { return nil }
-    var index = 0
-    while index < count, let code = Code(at: info + 4 + 2 * index, room: count - index, bytes) {
-      // SET_FPREG
-      if code.operation == 3 {
-        if let executed, UInt64(code.distance) > executed { return nil }
-        return callee[Self.registers[Int(frame & 0xf)]].map { $0 &- 16 &* UInt64(frame >> 4) }
-      }
-      index += code.slots
+      guard state.interrupted == nil, let next = info.continued else { return finish(state, load) }
+      (entry, executed) = (next, nil)
     }
     return nil
   }
 
   private func finish(_ state: State, _ load: (UInt64) -> UInt64?) -> FrameRegisters? {
     var caller = state.registers
-    caller.instructionPointer = state.instruction ?? load(state.stack)
-    caller.stackPointer = state.isMachineFrame ? state.stack : state.stack &+ 8
+    caller.wasInterrupted = state.interrupted != nil
+    caller.instructionPointer = state.interrupted ?? load(state.stack)
+    caller.stackPointer = state.interrupted != nil ? state.stack : state.stack &+ 8
     return caller.instructionPointer == nil ? nil : caller
   }
 
   // MARK: The first instructions
 
-  private enum Undone {
-    case last
-    /// The entry describes a part of the function that another entry describes.
-    case continues(PEFile.Function)
-  }
-
-  /// Undoes the codes of an entry, the last instruction first. Nil if memory is missing, or the entry is damaged.
+  /// Undoes the codes of an entry, the last instruction first. False if memory is missing, or the entry is damaged.
   ///
-  /// - Parameter executed: the distance of the instruction from the function's start; nil if all have been executed.
+  /// - Parameter executed: the distance of the next instruction from the function's start; nil if all have been executed.
   private func undo(
-    _ function: PEFile.Function, _ executed: UInt64?, _ state: inout State, _ bytes: RawSpan,
+    _ info: PEFile.UnwindInfo, _ executed: UInt64?, _ callee: FrameRegisters, _ state: inout State, _ bytes: RawSpan,
     _ load: (UInt64) -> UInt64?
-  ) -> Undone? {
-    guard let info = file.offset(of: function.unwind & ~3, count: 4) else { return nil }
-    // An odd address is that of another function's entry.
-    if function.unwind & 1 == 1 {
-      return file.offset(of: function.unwind & ~3, count: 12).map { .continues(file.function(at: $0, bytes)) }
-    }
-    let (version, flags) = (bytes.uint8(at: info) & 7, bytes.uint8(at: info) >> 3)
-    let count = Int(bytes.uint8(at: info + 2))
-    guard version == 1 || version == 2, file.offset(of: function.unwind, count: 4 + 2 * count) != nil else {
-      return nil
-    }
+  ) -> Bool {
+    var codes: [Code] = []
     var index = 0
-    while index < count {
-      guard let code = Code(at: info + 4 + 2 * index, room: count - index, bytes) else { return nil }
+    while index < info.count {
+      guard let code = Code(at: info.codes + 2 * index, room: info.count - index, bytes) else { return false }
       index += code.slots
-      if let executed, UInt64(code.distance) > executed { continue }
-      guard apply(code, &state, load) else { return nil }
-      if state.isMachineFrame { return .last }
+      if executed.map({ UInt64(code.distance) <= $0 }) ?? true { codes.append(code) }
     }
-    guard flags & 4 != 0 else { return .last }
-    let next = function.unwind &+ UInt64(4 + 2 * ((count + 1) & ~1))
-    return file.offset(of: next, count: 12).map { .continues(file.function(at: $0, bytes)) }
+    // The function may have lowered the stack pointer since.
+    let hasFrame = info.continued != nil || codes.contains { $0.operation == Code.setFrame }
+    let frame = info.frameRegister == 0 ? nil : callee[Self.registers[info.frameRegister]]
+    state.base = hasFrame ? frame.map { $0 &- info.frameOffset } : nil
+    for code in codes {
+      guard apply(code, &state, load) else { return false }
+      if state.interrupted != nil { return true }
+    }
+    return true
   }
 
   /// One UNWIND_CODE with its operand.
@@ -129,6 +96,9 @@ struct PEUnwind {
     /// The operand, in bytes.
     let operand: UInt64
     let slots: Int
+
+    /// SET_FPREG
+    static let setFrame: UInt8 = 3
 
     /// Nil for a code that is not known, or is not whole.
     init?(at offset: Int, room: Int, _ bytes: RawSpan) {
@@ -161,16 +131,19 @@ struct PEUnwind {
     // ALLOC_LARGE, ALLOC_SMALL
     case 1: state.stack = state.stack &+ code.operand
     case 2: state.stack = state.stack &+ 8 &* (UInt64(code.info) + 1)
+    case Code.setFrame:
+      guard let base = state.base else { return false }
+      state.stack = base
     // SAVE_NONVOL, SAVE_NONVOL_FAR: at a distance from the stack pointer after the allocations
     case 4, 5:
-      guard let value = load(state.stack &+ code.operand) else { return false }
+      guard let value = load((state.base ?? state.stack) &+ code.operand) else { return false }
       state.registers[register] = value
     // PUSH_MACHFRAME: an error code, then rip, cs, flags, rsp, ss
     case 10:
       let place = state.stack &+ (code.info == 1 ? 8 : 0)
       guard let instruction = load(place), let stack = load(place &+ 24) else { return false }
-      (state.instruction, state.stack, state.isMachineFrame) = (instruction, stack, true)
-    // SET_FPREG was applied first; EPILOG, SAVE_XMM128 and SAVE_XMM128_FAR change nothing here.
+      (state.interrupted, state.stack) = (instruction, stack)
+    // EPILOG, SAVE_XMM128 and SAVE_XMM128_FAR change nothing here.
     default: break
     }
     return true
@@ -195,8 +168,9 @@ struct PEUnwind {
         place += 7
       }
     }
-    // At most the eight registers that are preserved
-    for _ in 0...Self.preserved.count {
+    // At most the eight registers that are preserved, one that fills up, and the end
+    var hasBegun = place != address
+    for _ in 0..<Self.preserved.count + 2 {
       guard let word = code(at: place, bytes) else { return nil }
       let isHigh = word & 0xff == 0x41
       let byte = isHigh ? word >> 8 & 0xff : word & 0xff
@@ -205,37 +179,50 @@ struct PEUnwind {
         state.registers[Self.registers[Int(byte & 7) + (isHigh ? 8 : 0)]] = value
         state.stack = state.stack &+ 8
         place += isHigh ? 2 : 1
+        hasBegun = true
         continue
       }
-      return returns(word, at: place, function) ? state : nil
+      return leaves(word, at: place, function, hasBegun: hasBegun, bytes) ? state : nil
     }
     return nil
   }
 
   /// Whether an instruction leaves the function: `ret`, `rep ret`, or a jump out of it.
-  private func returns(_ word: UInt64, at place: UInt64, _ function: PEFile.Function) -> Bool {
+  ///
+  /// - Parameter hasBegun: whether an instruction of an end precedes it. A jump through a register without the prefix that
+  ///   compilers put before those at an end may also be that of a switch.
+  private func leaves(
+    _ word: UInt64, at place: UInt64, _ function: PEFile.Function, hasBegun: Bool, _ bytes: RawSpan
+  ) -> Bool {
+    let (second, third) = (word >> 8 & 0xff, word >> 16 & 0xff)
     switch word & 0xff {
     case 0xc3, 0xc2: return true
-    case 0xf3: return word >> 8 & 0xff == 0xc3
+    case 0xf3: return second == 0xc3
     case 0xe9:
-      let target = place &+ 5 &+ UInt64(bitPattern: Int64(Int32(truncatingIfNeeded: word >> 8)))
-      return target < function.start || target >= function.end
+      return isOutside(place &+ 5 &+ UInt64(bitPattern: Int64(Int32(truncatingIfNeeded: word >> 8))), function, bytes)
     case 0xeb:
-      let target = place &+ 2 &+ UInt64(bitPattern: Int64(Int8(truncatingIfNeeded: word >> 8)))
-      return target < function.start || target >= function.end
-    // jmp through memory
-    case 0xff: return word >> 8 & 0xff == 0x25
-    case 0x48: return word >> 8 & 0xffff == 0x25ff
+      return isOutside(place &+ 2 &+ UInt64(bitPattern: Int64(Int8(truncatingIfNeeded: word >> 8))), function, bytes)
+    // jmp through memory beside the code, which has the addresses of other files' functions
+    case 0xff: return second == 0x25 || (hasBegun && second & 0x38 == 0x20)
+    case 0x41: return hasBegun && second == 0xff && third & 0x38 == 0x20
+    case 0x48...0x4f: return second == 0xff && third & 0x38 == 0x20
     default: return false
     }
+  }
+
+  /// Whether a jump to an address leaves the function: to another one, or to its start.
+  private func isOutside(_ target: UInt64, _ function: PEFile.Function, _ bytes: RawSpan) -> Bool {
+    let own = file.primary(of: function, bytes)
+    guard let other = file.function(containing: target, bytes).map({ file.primary(of: $0, bytes) }) else { return true }
+    return other.start != own.start || target == own.start
   }
 
   private func code(at address: UInt64, _ bytes: RawSpan) -> UInt64? {
     if let offset = file.offset(of: address, count: 8) { return bytes.uint64(at: offset) }
     // At the end of a section
-    guard let offset = file.offset(of: address, count: 1) else { return nil }
+    guard file.offset(of: address, count: 1) != nil else { return nil }
     return (0..<8).reduce(UInt64(0)) { word, index in
-      let byte = file.offset(of: address + UInt64(index), count: 1) == nil ? 0 : bytes.uint8(at: offset + index)
+      let byte = file.offset(of: address &+ UInt64(index), count: 1).map { bytes.uint8(at: $0) } ?? 0
       return word | UInt64(byte) << UInt64(8 * index)
     }
   }

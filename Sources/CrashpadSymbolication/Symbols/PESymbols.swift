@@ -7,8 +7,8 @@ internal import Synchronization
 package final class PESymbols: SymbolFile {
   private let input: InputFile
   private let file: PEFile
-  /// Nil until a name is looked up.
-  private let known = Mutex<[(address: UInt64, name: String)]?>(nil)
+  /// The addresses and the places of names; nil until one is looked up.
+  private let known = Mutex<[(address: UInt64, name: Int)]?>(nil)
 
   /// Nil if the file is no Portable Executable.
   init?(_ input: InputFile) {
@@ -22,28 +22,27 @@ package final class PESymbols: SymbolFile {
   package var hasDebugInfo: Bool { false }
   package var findings: FindingList { FindingList() }
 
-  /// The exported function before the offset, which may not be the one that contains it.
+  /// The exported function that contains the offset, or the one before a function that is in no table. A function that is in
+  /// the table and is not exported has no name.
   package func symbolize(_ offset: UInt64) -> SymbolizedAddress? {
     guard file.isCode(offset) else { return nil }
     return known.withLock { known in
       let exports = known ?? input.withBytes { file.exports($0) }
       known = exports
-      let next = exports.indices.partitioningIndex { exports[$0].address > offset }
-      guard next > 0 else { return nil }
-      let (address, name) = exports[next - 1]
       let start = functionAddress(offset)
-      // An exported function at the start of the one that contains the offset is that one.
-      let isNearest = start != address
-      // A function between them has no name.
-      if let start, start > address { return nil }
+      let next = exports.indices.partitioningIndex { exports[$0].address > start ?? offset }
+      guard next > 0 else { return nil }
+      let (address, place) = exports[next - 1]
+      if let start, start != address { return nil }
+      let name = input.withBytes { file.name(at: place, $0) }
       return SymbolizedAddress(
-        frames: [SymbolizedAddress.Frame(function: name, location: nil)], functionAddress: address, isNearest: isNearest
-      )
+        frames: [SymbolizedAddress.Frame(function: name, location: nil)], functionAddress: address,
+        isNearest: start == nil)
     }
   }
 
   package func functionAddress(_ offset: UInt64) -> UInt64? {
-    input.withBytes { file.function(containing: offset, $0)?.start }
+    input.withBytes { bytes in file.function(containing: offset, bytes).map { file.primary(of: $0, bytes).start } }
   }
 
   package func isInFunction(_ offset: UInt64) -> Bool { file.isCode(offset) }

@@ -35,6 +35,7 @@ extension StackWalker {
       case .notFound: break
       }
     }
+    if found?.registers.wasInterrupted == true { frame.isSignalFrame = true }
     // The memory behind the first function of a thread is not a stack.
     if found == nil, isStart(callee) { return .end(.done) }
     guard let caller = found ?? byLinkRegister(callee) ?? byScan(callee) else {
@@ -44,12 +45,13 @@ extension StackWalker {
     guard let next = caller.registers.instructionPointer.map(stripped), next >= Self.firstAddress else {
       return .end(.nullReturnAddress)
     }
-    // What a handler interrupted may be anywhere, but nothing returns to memory that can't be executed.
+    // A handler may have interrupted code anywhere, but nothing returns to memory that can't be executed.
     if !frame.isSignalFrame, process.executable.contains((next & ~1) &- 1) == .notExecutable {
       return .end(isStart(callee) ? .done : .noCaller)
     }
     if !frame.isSignalFrame, !advances(from: callee, to: caller.registers, next) { return .end(.noProgress) }
     var position = Position(caller.registers, next, caller.trust, isCaller: !frame.isSignalFrame)
+    position.registers.wasInterrupted = false
     position.skippedWords = caller.skippedWords
     position.registers.pushedParameters =
       callee.architecture == .x86 ? callee.symbols?.parameterSize(at: callee.lookupOffset) ?? 0 : 0

@@ -63,6 +63,7 @@ struct JSONSchema {
     case .word: write(pattern: "^0x[0-9a-f]+$")
     case .digits: write(pattern: "^([0-9a-f]{2})*$")
     case .document: write("object")
+    case .any: break
     case .number: write("integer")
     case .flag: write("boolean")
     case .textOrNumber: json.member("type", ["string", "integer"] + (isNullable ? ["null"] : []))

@@ -92,7 +92,7 @@ extension Member {
     _ name: String, _ meaning: String, _ presence: MemberPresence = .always,
     _ values: @escaping @Sendable (Value) -> [JSONValue]?
   ) -> Member {
-    written(name, .list(.document), meaning, presence) { owner, json in
+    written(name, .list(.any), meaning, presence) { owner, json in
       guard let values = values(owner) else { return }
       json.array(name) { json in for value in values { copy(value, depth: 0, to: &json) } }
     }

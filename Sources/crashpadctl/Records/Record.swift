@@ -95,6 +95,8 @@ indirect enum JSONType: Sendable {
   case textOrNumber
   /// Another document of the tool.
   case document
+  /// Any value, as another program wrote it.
+  case any
 }
 
 // MARK: Texts and numbers
