@@ -100,7 +100,7 @@ matrix:
 
 # All tests with all of their cases, on a disk, optimized as the installed tool: with servers and runtimes that have crash
 # handlers of their own, on a cluster of Spark, and with dumps of a program that runs for SOAK_SECONDS; then the matrix and
-# the sweep.
+# the sweep. With MINIDUMPS=DIRECTORY and rust-minidump's minidump-stackwalk, the stacks of both are compared.
 soak:
 	scripts/dependencies build test soak fleet
 	scripts/handler-library $(HANDLER)
@@ -110,6 +110,9 @@ soak:
 	scripts/outside .build-sweep/release .build-sweep/release/crashpadctl --whole
 	$(MAKE) matrix
 	$(MAKE) sweep
+	@if [ -n "$$MINIDUMPS" ] && command -v minidump-stackwalk >/dev/null; then \
+	  Tests/Peers/compare-stacks .build-sweep/release/crashpadctl "$$MINIDUMPS"; \
+	else echo "stacks are not compared: MINIDUMPS names no directory, or minidump-stackwalk is not installed"; fi
 
 lint:
 	$(SWIFT) format lint --strict --parallel --recursive Package.swift Sources Tests

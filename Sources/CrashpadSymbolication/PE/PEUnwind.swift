@@ -18,7 +18,7 @@ struct PEUnwind {
   private struct State {
     var registers: FrameRegisters
     var stack: UInt64
-    /// Where the saved registers of the entry are counted from, if it has a frame register.
+    /// The address that saved registers are counted from, if the entry has a frame register.
     var base: UInt64?
     /// The instruction in a frame that the kernel put there.
     var interrupted: UInt64?
