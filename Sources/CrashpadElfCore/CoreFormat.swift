@@ -8,9 +8,6 @@ internal import CrashpadBytes
 enum CoreFormat {
   static let typeExecutable: UInt16 = 2
   static let typeCore: UInt16 = 4
-  static let machineX86_64: UInt16 = 62
-  static let machineAArch64: UInt16 = 183
-
   /// NT_* types of the notes named "CORE"
   static let notePRSTATUS: UInt32 = 1
   static let noteFPREGSET: UInt32 = 2
@@ -19,6 +16,7 @@ enum CoreFormat {
   static let noteSIGINFO: UInt32 = 0x5349_4749
   static let noteFILE: UInt32 = 0x4649_4c45
   /// NT_* types of the notes named "LINUX"
+  static let note386TLS: UInt32 = 0x200
   static let noteX86XSTATE: UInt32 = 0x202
   static let noteARMTLS: UInt32 = 0x401
   static let noteARMPACMask: UInt32 = 0x406
@@ -35,16 +33,4 @@ enum CoreFormat {
   static let auxVDSO: UInt64 = 33
 
   static let signalStop: UInt32 = 19
-
-  /// Offsets in `struct elf_prstatus`
-  static let statusSignal = 12
-  static let statusThreadID = 32
-  static let statusUserTime = 48
-  static let statusSystemTime = 64
-  static let statusRegisters = 112
-  static let registersX86_64 = 27 * 8
-  static let registersAArch64 = 34 * 8
-
-  /// `struct elf_prpsinfo`
-  static let processInfoSize = 136
 }

@@ -104,14 +104,15 @@ extension CoreReader {
   /// variable, 0, the auxiliary vector, and above it the strings in the same order (Linux, `fs/binfmt_elf.c`,
   /// `create_elf_tables`).
   mutating func readInitialStack(_ bytes: RawSpan) {
-    guard let vector = notes.auxiliaryVector, vector.count >= 32,
+    let size = layout.wordSize
+    guard let vector = notes.auxiliaryVector, vector.count >= 4 * size,
       let name = notes.auxiliaryValues[CoreFormat.auxExecutableName], let index = space.segment(at: name)
     else { return }
     let segment = space.segments[index]
     // From here on, offsets are relative to the segment; a word is available if it is in the file.
     func word(_ offset: Int) -> UInt64? {
-      guard offset >= 0, offset <= segment.bytes.count - 8 else { return nil }
-      return bytes.uint64(at: segment.bytes.offset + offset)
+      guard offset >= 0, offset <= segment.bytes.count - size else { return nil }
+      return layout.word(bytes, at: segment.bytes.offset + offset)
     }
     func offset(of address: UInt64?) -> Int? {
       guard let address, address >= segment.address, address - segment.address < UInt64(segment.bytes.count) else {
@@ -122,23 +123,23 @@ extension CoreReader {
     let above = [CoreFormat.auxRandom, CoreFormat.auxPlatform, CoreFormat.auxExecutableName]
       .compactMap { offset(of: notes.auxiliaryValues[$0]) }.min()
     guard let above, let end = offset(of: name) else { return }
-    let firsts = (0..<4).map { bytes.uint64(at: vector.offset + 8 * $0) }
-    var place = above & ~7
+    let firsts = (0..<4).map { layout.word(bytes, at: vector.offset + size * $0) }
+    var place = above & ~(size - 1)
     let lowest = max(0, place - vector.count - 4096)
-    while place >= lowest, !(0..<4).allSatisfy({ word(place + 8 * $0) == firsts[$0] }) { place -= 8 }
-    guard place >= lowest, word(place - 8) == 0 else { return }
+    while place >= lowest, !(0..<4).allSatisfy({ word(place + size * $0) == firsts[$0] }) { place -= size }
+    guard place >= lowest, word(place - size) == 0 else { return }
     // Go back over the variables to the zero before them, and over the arguments to their number.
     let limit = max(0, place - 8 << 20)
-    var variables = place - 16
-    while variables >= limit, word(variables) != 0 { variables -= 8 }
-    var arguments = variables - 8
+    var variables = place - 2 * size
+    while variables >= limit, word(variables) != 0 { variables -= size }
+    var arguments = variables - size
     var count = 0
     while arguments >= limit, word(arguments) != UInt64(count) {
-      arguments -= 8
+      arguments -= size
       count += 1
     }
-    guard arguments >= limit, count > 0, let first = offset(of: word(arguments + 8)) else { return }
-    let firstVariable = variables + 8 < place - 8 ? offset(of: word(variables + 8)) : nil
+    guard arguments >= limit, count > 0, let first = offset(of: word(arguments + size)) else { return }
+    let firstVariable = variables + size < place - size ? offset(of: word(variables + size)) : nil
     let middle = firstVariable ?? end
     guard first < middle, middle <= end else { return }
     snapshot.linux?.commandLine = SnapshotBytes(inputOffset: segment.bytes.offset + first, count: middle - first)

@@ -62,10 +62,12 @@ extension CoreReader {
       if notes.hasNotes { findings.append(Finding(CoreRules.noFileNote)) }
       return []
     }
-    let count = Int(clamping: bytes.uint64(at: note.offset))
-    let unit = bytes.uint64(at: note.offset + 8)
-    // Each entry takes 24 bytes, plus at least a NUL for its name.
-    let fitting = (note.count - 16) / 25
+    let size = layout.wordSize
+    let count = Int(clamping: layout.word(bytes, at: note.offset))
+    let unit = layout.word(bytes, at: note.offset + size)
+    // Each entry takes three words, plus at least a NUL for its name.
+    let (header, entrySize) = (2 * size, 3 * size)
+    let fitting = (note.count - header) / (entrySize + 1)
     if count > fitting {
       findings.append(
         Finding(
@@ -75,15 +77,15 @@ extension CoreReader {
     var mappings: [FileMapping] = []
     mappings.reserveCapacity(min(count, fitting, memoryBudget / Price.mapping))
     // If the count is too large, the start of the names is unknown.
-    var name = note.offset + 16 + 24 * min(count, note.count / 24)
+    var name = note.offset + header + entrySize * min(count, note.count / entrySize)
     for index in 0..<min(count, fitting) {
-      let entry = note.offset + 16 + 24 * index
+      let entry = note.offset + header + entrySize * index
       guard spend(Price.mapping, at: entry, path: "NT_FILE") else { break }
       let rest = ByteRange(offset: min(name, note.end), count: max(0, note.end - name))
       let range = text(rest, bytes)
       name = range.end + 1
-      let (start, end) = (bytes.uint64(at: entry), bytes.uint64(at: entry + 8))
-      let offset = bytes.uint64(at: entry + 16).multipliedReportingOverflow(by: unit)
+      let (start, end) = (layout.word(bytes, at: entry), layout.word(bytes, at: entry + size))
+      let offset = layout.word(bytes, at: entry + 2 * size).multipliedReportingOverflow(by: unit)
       guard start < end, !offset.overflow else { continue }
       mappings.append(FileMapping(start: start, end: end, offset: offset.partialValue, name: range))
     }
@@ -127,8 +129,7 @@ extension CoreReader {
     snapshot.system.osMinor = parts[1]
     snapshot.system.osBugfix = parts[2]
     // The form of uname(1), which Breakpad also writes.
-    let machine = snapshot.system.architecture == .x86_64 ? "x86_64" : "aarch64"
-    let text = "Linux \(parts[0]).\(parts[1]).\(parts[2]) \(machine)"
+    let text = "Linux \(parts[0]).\(parts[1]).\(parts[2]) \(layout.machineName)"
     snapshot.system.osBuild = snapshot.store(text)
   }
 

@@ -34,22 +34,22 @@ extension CoreReader {
   private mutating func readCoreNote(_ note: ElfNote, _ bytes: RawSpan) {
     switch note.type {
     case CoreFormat.notePRSTATUS:
-      let registers =
-        snapshot.system.architecture == .x86_64 ? CoreFormat.registersX86_64 : CoreFormat.registersAArch64
-      guard check(note, has: CoreFormat.statusRegisters + registers, "NT_PRSTATUS"),
+      guard check(note, has: layout.statusRegisters + layout.registerBytes, "NT_PRSTATUS"),
         spend(Price.thread, at: note.offset, path: "NT_PRSTATUS")
       else { return }
       readThread(note.content.offset, bytes)
     case CoreFormat.noteFPREGSET:
-      let size = snapshot.system.architecture == .x86_64 ? 512 : 520
-      guard isOfThread(note, "NT_FPREGSET"), check(note, has: size, "NT_FPREGSET") else { return }
+      // Contexts of 32-bit processors have no such registers.
+      guard let size = layout.floatingPointBytes, isOfThread(note, "NT_FPREGSET"),
+        check(note, has: size, "NT_FPREGSET")
+      else { return }
       readFloatingPoint(note.content.offset, bytes)
     case CoreFormat.notePRPSINFO:
-      if notes.process == nil, check(note, has: CoreFormat.processInfoSize, "NT_PRPSINFO") {
+      if notes.process == nil, check(note, has: layout.processInfoSize, "NT_PRPSINFO") {
         notes.process = note.content
       }
     case CoreFormat.noteSIGINFO:
-      guard check(note, has: 24, "NT_SIGINFO") else { return }
+      guard check(note, has: layout.signalAddress + layout.wordSize, "NT_SIGINFO") else { return }
       if let last = notes.signals.indices.last {
         if notes.signals[last].info == nil { notes.signals[last].info = note.content }
       } else {
@@ -59,28 +59,32 @@ extension CoreReader {
       guard notes.auxiliaryVector == nil else { return }
       notes.auxiliaryVector = note.content
       // Linux has about 40 types.
-      for offset in stride(from: note.content.offset, to: note.content.end - 15, by: 16).prefix(256) {
-        let type = bytes.uint64(at: offset)
+      let (word, pair) = (layout.wordSize, 2 * layout.wordSize)
+      for offset in stride(from: note.content.offset, through: note.content.end - pair, by: pair).prefix(256) {
+        let type = layout.word(bytes, at: offset)
         if type == 0 { break }
-        if notes.auxiliaryValues[type] == nil { notes.auxiliaryValues[type] = bytes.uint64(at: offset + 8) }
+        if notes.auxiliaryValues[type] == nil { notes.auxiliaryValues[type] = layout.word(bytes, at: offset + word) }
       }
     case CoreFormat.noteFILE:
-      if notes.files == nil, check(note, has: 16, "NT_FILE") { notes.files = note.content }
+      if notes.files == nil, check(note, has: 2 * layout.wordSize, "NT_FILE") { notes.files = note.content }
     default: break
     }
   }
 
   private mutating func readLinuxNote(_ note: ElfNote, _ bytes: RawSpan) {
-    switch (snapshot.system.architecture, note.type) {
+    switch (layout.architecture, note.type) {
     case (.x86_64, CoreFormat.noteX86XSTATE):
       // The first 512 bytes are the FXSAVE area.
       guard isOfThread(note, "NT_X86_XSTATE"), check(note, has: 512, "NT_X86_XSTATE"),
         case .x86_64(let context)? = snapshot.threads.last?.context, context.fxsave.isEmpty
       else { return }
       readFloatingPoint(note.content.offset, bytes)
-    case (.arm64, CoreFormat.noteARMTLS):
-      guard isOfThread(note, "NT_ARM_TLS"), check(note, has: 8, "NT_ARM_TLS") else { return }
-      snapshot.threads[snapshot.threads.count - 1].dataAddress = bytes.uint64(at: note.content.offset)
+    case (.x86, CoreFormat.note386TLS):
+      guard isOfThread(note, "NT_386_TLS") else { return }
+      readSegments386(note.content, bytes)
+    case (.arm64, CoreFormat.noteARMTLS), (.arm, CoreFormat.noteARMTLS):
+      guard isOfThread(note, "NT_ARM_TLS"), check(note, has: layout.wordSize, "NT_ARM_TLS") else { return }
+      snapshot.threads[snapshot.threads.count - 1].dataAddress = layout.word(bytes, at: note.content.offset)
     case (.arm64, CoreFormat.noteARMPACMask):
       guard check(note, has: 16, "NT_ARM_PAC_MASK") else { return }
       let mask = bytes.uint64(at: note.content.offset) | bytes.uint64(at: note.content.offset + 8)
@@ -112,17 +116,18 @@ extension CoreReader {
     linux.auxiliaryVector = notes.auxiliaryVector.map { SnapshotBytes(inputOffset: $0.offset, count: $0.count) }
     snapshot.system.pageSize = notes.auxiliaryValues[CoreFormat.auxPageSize]
     if let process = notes.process {
-      snapshot.processID = bytes.int32(at: process.offset + 24)
-      snapshot.parentProcessID = bytes.int32(at: process.offset + 28)
-      let name = text(ByteRange(offset: process.offset + 40, count: 16), bytes)
-      var arguments = text(ByteRange(offset: process.offset + 56, count: 80), bytes)
+      snapshot.processID = bytes.int32(at: process.offset + layout.processID)
+      snapshot.parentProcessID = bytes.int32(at: process.offset + layout.processID + 4)
+      let name = text(ByteRange(offset: process.offset + layout.processName, count: 16), bytes)
+      var arguments = text(ByteRange(offset: process.offset + layout.processArguments, count: 80), bytes)
       // The kernel writes a space after each argument.
       while arguments.count > 0, bytes.uint8(at: arguments.end - 1) == 0x20 { arguments.count -= 1 }
       if arguments.count > 0 {
         linux.commandLine = SnapshotBytes(inputOffset: arguments.offset, count: arguments.count)
       }
       // The times and the name belong to the process' first thread, whose id is the process id.
-      if let main = snapshot.threads.firstIndex(where: { $0.id == UInt64(bytes.uint32(at: process.offset + 24)) }) {
+      let first = UInt64(bytes.uint32(at: process.offset + layout.processID))
+      if let main = snapshot.threads.firstIndex(where: { $0.id == first }) {
         if name.count > 0 { snapshot.threads[main].name = SnapshotBytes(inputOffset: name.offset, count: name.count) }
         snapshot.userTime = notes.times[main].user
         snapshot.systemTime = notes.times[main].system
@@ -154,7 +159,9 @@ extension CoreReader {
       let code = bytes.int32(at: info.offset + 8)
       exception.info = UInt32(bitPattern: code)
       // For a fault raised by the kernel, this field is the address; for other signals, the sender.
-      if code > 0, [4, 5, 7, 8, 11].contains(number) { exception.address = bytes.uint64(at: info.offset + 16) }
+      if code > 0, [4, 5, 7, 8, 11].contains(number) {
+        exception.address = layout.word(bytes, at: info.offset + layout.signalAddress)
+      }
     }
     snapshot.exception = exception
   }

@@ -25,6 +25,7 @@ package struct CoreReader {
   }
 
   let options: Options
+  let layout: CoreLayout
   var snapshot: ProcessSnapshot
   var findings: FindingList
   var space = AddressSpace([]) { _ in }
@@ -40,10 +41,10 @@ package struct CoreReader {
   /// Reads all of `bytes`.
   package static func read(_ bytes: RawSpan, options: Options = Options(), limits: Limits = Limits()) -> Reading {
     var findings = FindingList(limit: limits.maximumFindings)
-    guard let header = header(bytes, &findings), let architecture = architecture(header, &findings) else {
+    guard let header = header(bytes, &findings), let layout = layout(header, &findings) else {
       return Reading(snapshot: nil, findings: findings)
     }
-    var reader = CoreReader(architecture, bytes.byteCount, options, findings)
+    var reader = CoreReader(layout, bytes.byteCount, options, findings)
     reader.readSegments(header, bytes)
     if reader.snapshot.threads.isEmpty, let (name, offset) = reader.notes.foreign {
       reader.findings.append(Finding(CoreRules.foreignSystem, at: offset, path: "notes", found: .text(name)))
@@ -58,10 +59,11 @@ package struct CoreReader {
     return Reading(snapshot: reader.snapshot, findings: reader.findings)
   }
 
-  private init(_ architecture: CPUArchitecture, _ size: Int, _ options: Options, _ findings: FindingList) {
+  private init(_ layout: CoreLayout, _ size: Int, _ options: Options, _ findings: FindingList) {
     self.options = options
+    self.layout = layout
     self.findings = findings
-    snapshot = ProcessSnapshot(system: SystemSnapshot(architecture: architecture, operatingSystem: .linux))
+    snapshot = ProcessSnapshot(system: SystemSnapshot(architecture: layout.architecture, operatingSystem: .linux))
     memoryBudget = size + 32 << 20
   }
 
@@ -78,7 +80,7 @@ package struct CoreReader {
           found: .byteCount(UInt64(bytes.byteCount))))
       return nil
     }
-    guard let header = ElfHeader(bytes), header.is64Bit, !header.isBigEndian else {
+    guard let header = ElfHeader(bytes) else {
       findings.append(Finding(CoreRules.unsupportedClass, at: 4))
       return nil
     }
@@ -89,14 +91,16 @@ package struct CoreReader {
     return header
   }
 
-  private static func architecture(_ header: ElfHeader, _ findings: inout FindingList) -> CPUArchitecture? {
-    switch header.machine {
-    case CoreFormat.machineX86_64: return .x86_64
-    case CoreFormat.machineAArch64: return .arm64
-    case let machine:
-      findings.append(Finding(CoreRules.unsupportedMachine, at: 18, path: "e_machine", found: .number(UInt64(machine))))
-      return nil
+  private static func layout(_ header: ElfHeader, _ findings: inout FindingList) -> CoreLayout? {
+    let machine = CoreMachine.name(header)
+    if header.isBigEndian {
+      findings.append(Finding(CoreRules.unsupportedClass, at: 5, path: "e_machine", found: .text(machine)))
+    } else if let layout = CoreLayout.of(header) {
+      return layout
+    } else {
+      findings.append(Finding(CoreRules.unsupportedMachine, at: 18, path: "e_machine", found: .text(machine)))
     }
+    return nil
   }
 
   /// The approximate memory cost of one entry of each kind, in bytes, rounded up.

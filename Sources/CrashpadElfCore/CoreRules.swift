@@ -8,9 +8,9 @@ package enum CoreRules {
   package static let notACore = Rule(
     "core-not-a-core", .error, "The ELF file is not a core but a program, a library or an object file")
   package static let unsupportedClass = Rule(
-    "core-class", .error, "The ELF file is not 64-bit little-endian; only such files are read")
+    "core-class", .error, "The ELF file is not little-endian; only such files are read")
   package static let unsupportedMachine = Rule(
-    "core-machine", .error, "The processor of the core is neither x86-64 nor AArch64")
+    "core-machine", .error, "The processor of the core is none of x86-64, i386, AArch64 and ARM")
   package static let foreignSystem = Rule(
     "core-foreign-system", .error, "The core is of another system than Linux; only those of Linux are read")
   package static let headersOutside = Rule(

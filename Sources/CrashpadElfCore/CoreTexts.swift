@@ -12,12 +12,17 @@ extension CoreReader {
   /// Makes /proc/PID/status from the fields of NT_PRPSINFO.
   private mutating func makeStatus(_ bytes: RawSpan) {
     guard let process = notes.process else { return }
-    func number(_ offset: Int) -> String { String(bytes.uint32(at: process.offset + offset)) }
-    func ids(_ offset: Int) -> String { Array(repeating: number(offset), count: 4).joined(separator: "\t") }
-    let name = bytes.array(in: text(ByteRange(offset: process.offset + 40, count: 16), bytes))
+    func number(_ offset: Int, size: Int = 4) -> String {
+      String(bytes.number(at: process.offset + offset, size: size, false))
+    }
+    func ids(_ offset: Int) -> String {
+      Array(repeating: number(offset, size: layout.userIDSize), count: 4).joined(separator: "\t")
+    }
+    let id = layout.processID
+    let name = bytes.array(in: text(ByteRange(offset: process.offset + layout.processName, count: 16), bytes))
     var status = Array("Name:\t".utf8) + escaped(name)
-    status += Array("\nTgid:\t\(number(24))\nPid:\t\(number(24))\nPPid:\t\(number(28))\n".utf8)
-    status += Array("Uid:\t\(ids(16))\nGid:\t\(ids(20))\nThreads:\t\(snapshot.threads.count)\n".utf8)
+    status += Array("\nTgid:\t\(number(id))\nPid:\t\(number(id))\nPPid:\t\(number(id + 4))\n".utf8)
+    status += Array("Uid:\t\(ids(layout.userID))\nGid:\t\(ids(layout.userID + layout.userIDSize))\nThreads:\t\(snapshot.threads.count)\n".utf8)
     let content = snapshot.store(status)
     snapshot.linux?.processStatus = content
   }

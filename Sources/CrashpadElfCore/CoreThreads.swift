@@ -6,28 +6,43 @@ internal import CrashpadSnapshot
 extension CoreReader {
   mutating func readThread(_ offset: Int, _ bytes: RawSpan) {
     var thread = ThreadSnapshot()
-    thread.id = UInt64(bytes.uint32(at: offset + CoreFormat.statusThreadID))
-    let registers = offset + CoreFormat.statusRegisters
-    if snapshot.system.architecture == .x86_64 {
-      thread.context = .x86_64(x86_64(registers, bytes))
+    thread.id = UInt64(bytes.uint32(at: offset + layout.statusThreadID))
+    let registers = offset + layout.statusRegisters
+    thread.context = context(registers, bytes)
+    if layout.architecture == .x86_64 {
       // fs_base
       thread.dataAddress = bytes.uint64(at: registers + 21 * 8)
-    } else {
-      thread.context = .arm64(aarch64(registers, bytes))
     }
     notes.times.append(
-      (
-        time(offset + CoreFormat.statusUserTime, bytes), time(offset + CoreFormat.statusSystemTime, bytes)
-      ))
-    notes.signals.append((bytes.uint16(at: offset + CoreFormat.statusSignal), nil))
+      (time(offset + layout.statusUserTime, bytes), time(offset + layout.statusSystemTime, bytes)))
+    notes.signals.append((bytes.uint16(at: offset + CoreLayout.statusSignal), nil))
     snapshot.threads.append(thread)
+  }
+
+  private func context(_ start: Int, _ bytes: RawSpan) -> CPUContext {
+    switch layout.architecture {
+    case .x86_64: .x86_64(x86_64(start, bytes))
+    case .x86: named(CoreLayout.registers386, instructionPointer: 12, stackPointer: 15, start, bytes)
+    case .arm: named(CoreLayout.registersARM, instructionPointer: 15, stackPointer: 13, start, bytes)
+    case .arm64, .unknown: .arm64(aarch64(start, bytes))
+    }
   }
 
   /// `struct timeval`
   private func time(_ offset: Int, _ bytes: RawSpan) -> Timestamp {
     Timestamp(
-      seconds: Int64(bitPattern: bytes.uint64(at: offset)),
-      microseconds: Int32(truncatingIfNeeded: bytes.uint64(at: offset + 8)))
+      seconds: layout.signedWord(bytes, at: offset),
+      microseconds: Int32(truncatingIfNeeded: layout.word(bytes, at: offset + layout.wordSize)))
+  }
+
+  /// Registers of 32 bits; the numbers are indices in NT_PRSTATUS.
+  private func named(
+    _ names: [(name: String, index: Int)], instructionPointer: Int, stackPointer: Int, _ start: Int, _ bytes: RawSpan
+  ) -> CPUContext {
+    func word(_ index: Int) -> UInt64 { UInt64(bytes.uint32(at: start + 4 * index)) }
+    return .named(
+      layout.architecture, registers: names.map { CPUContext.NamedRegister(name: $0.name, value: word($0.index)) },
+      instructionPointer: word(instructionPointer), stackPointer: word(stackPointer))
   }
 
   /// `struct user_regs_struct`
@@ -81,6 +96,16 @@ extension CoreReader {
       context.fpcr = bytes.uint32(at: offset + 516)
       snapshot.threads[last].context = .arm64(context)
     default: break
+    }
+  }
+
+  /// Sets the address of the last thread's data from NT_386_TLS, segments of 16 bytes: gs selects one of them.
+  mutating func readSegments386(_ content: ByteRange, _ bytes: RawSpan) {
+    let last = snapshot.threads.count - 1
+    let gs = snapshot.threads[last].context?.generalRegisters.first { $0.name == "gs" }
+    guard let index = gs.map({ UInt32(truncatingIfNeeded: $0.value >> 3) }) else { return }
+    for place in stride(from: content.offset, to: content.end - 15, by: 16) where bytes.uint32(at: place) == index {
+      snapshot.threads[last].dataAddress = UInt64(bytes.uint32(at: place + 4))
     }
   }
 }

@@ -15,7 +15,7 @@ struct ElfImage {
   /// searched.
   init?(at address: UInt64, in space: AddressSpace, pageSize: UInt64, budget: inout Int, _ bytes: RawSpan) {
     guard let place = space.bytes(at: address, count: ElfHeader.maximumSize),
-      let header = ElfHeader(bytes, at: place.offset), header.is64Bit, !header.isBigEndian
+      let header = ElfHeader(bytes, at: place.offset), !header.isBigEndian
     else { return nil }
     isFixed = header.type == CoreFormat.typeExecutable
     let (entrySize, count) = (header.segmentEntrySize, header.segmentField)

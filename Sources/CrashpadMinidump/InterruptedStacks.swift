@@ -13,26 +13,34 @@ extension ProcessSnapshot {
   /// A leaf function may use 128 bytes below the stack pointer (the x86-64 ABI's red zone).
   private static var redZone: UInt64 { 128 }
 
-  /// Offsets in the `ucontext` of Linux (`asm/ucontext.h`, `asm/sigcontext.h`).
-  private enum Saved {
+  /// Offsets in the `ucontext` of Linux (`asm/ucontext.h`, `asm/sigcontext.h`), which begins with two longs.
+  private struct Saved {
+    let wordSize: Int
+    let stackPointer: Int
     /// `uc_link`: always 0 when the kernel writes it.
-    static let link = 8
+    var link: Int { wordSize }
     /// `uc_stack.ss_sp` and `ss_size`: the signal stack.
-    static let stackAddress = 16
-    static let stackSize = 32
+    var stackAddress: Int { 2 * wordSize }
+    var stackSize: Int { 4 * wordSize }
 
-    static func stackPointer(_ architecture: CPUArchitecture) -> Int? {
+    init?(_ architecture: CPUArchitecture) {
       switch architecture {
-      case .x86_64: 160
-      case .arm64: 432
-      default: nil
+      case .x86_64: (wordSize, stackPointer) = (8, 160)
+      case .arm64: (wordSize, stackPointer) = (8, 432)
+      case .x86: (wordSize, stackPointer) = (4, 48)
+      case .arm: (wordSize, stackPointer) = (4, 84)
+      case .unknown: return nil
       }
+    }
+
+    func word(_ bytes: RawSpan, at offset: Int) -> UInt64 {
+      wordSize == 8 ? bytes.uint64(at: offset) : UInt64(bytes.uint32(at: offset))
     }
   }
 
   /// Returns ranges of `extraMemory`, which must be sorted.
   package func interruptedStacks(in bytes: RawSpan) -> [(start: UInt64, end: UInt64)] {
-    guard system.operatingSystem == .linux, let offset = Saved.stackPointer(system.architecture) else { return [] }
+    guard system.operatingSystem == .linux, let saved = Saved(system.architecture) else { return [] }
     var ranges: [(start: UInt64, end: UInt64)] = []
     // Threads of a damaged dump may share one stack, which is not read once for each.
     var left = bytes.byteCount
@@ -40,27 +48,28 @@ extension ProcessSnapshot {
       guard let stack = thread.stack, !stack.isSynthetic, stack.region.content.count <= left else { continue }
       left -= stack.region.content.count
       let limit = thread.id == exception?.threadID ? Self.maximumCrashedStack : Self.maximumStack
-      if let range = interruptedStack(stack.region, limit, pointerOffset: offset, bytes) { ranges.append(range) }
+      if let range = interruptedStack(stack.region, limit, saved, bytes) { ranges.append(range) }
     }
     return ranges
   }
 
   /// Searches a stack for a saved context. The kernel also saves the bounds of the signal stack, which must contain it.
   private func interruptedStack(
-    _ region: MemoryRegion, _ limit: UInt64, pointerOffset: Int, _ bytes: RawSpan
+    _ region: MemoryRegion, _ limit: UInt64, _ saved: Saved, _ bytes: RawSpan
   ) -> (start: UInt64, end: UInt64)? {
     // The addresses of a region that ends at 2^64 or behind it overflow.
     guard region.end != nil else { return nil }
     return withBytes(of: region.content, in: bytes) { stack in
-      // Contexts, stacks and regions are aligned to 8 bytes.
-      var place = Int((8 - region.address % 8) % 8)
-      while place + pointerOffset + 8 <= stack.byteCount {
-        defer { place += 8 }
-        let start = stack.uint64(at: place + Saved.stackAddress)
+      // Contexts, stacks and regions are aligned to words.
+      let size = saved.wordSize
+      var place = (size - Int(region.address % UInt64(size))) % size
+      while place + saved.stackPointer + size <= stack.byteCount {
+        defer { place += size }
+        let start = saved.word(stack, at: place + saved.stackAddress)
         let address = region.address + UInt64(place)
-        guard start != 0, start <= address, stack.uint64(at: place + Saved.link) == 0 else { continue }
-        let size = stack.uint64(at: place + Saved.stackSize)
-        let pointer = stack.uint64(at: place + pointerOffset)
+        guard start != 0, start <= address, saved.word(stack, at: place + saved.link) == 0 else { continue }
+        let size = saved.word(stack, at: place + saved.stackSize)
+        let pointer = saved.word(stack, at: place + saved.stackPointer)
         // If one handler interrupted another on the same stack, that stack is in the dump already.
         guard address - start < size, pointer < start || pointer - start >= size else { continue }
         if let range = range(ofStackAt: pointer, limit) { return range }

@@ -85,21 +85,22 @@ enum MinidumpContext {
     guard range.count >= MinidumpFormat.contextX86Size - 512, bytes.uint32(at: range.offset) & 0x0001_0000 != 0 else {
       return nil
     }
-    let names: [(name: String, offset: Int)] = [
-      ("eax", 176), ("ebx", 164), ("ecx", 172), ("edx", 168), ("edi", 156), ("esi", 160), ("ebp", 180), ("esp", 196),
-      ("eip", 184), ("eflags", 192), ("cs", 188), ("ss", 200), ("ds", 152), ("es", 148), ("fs", 144), ("gs", 140),
-    ]
-    return named(.x86, names, instructionPointer: 184, stackPointer: 196, range, bytes)
+    return named(.x86, registersX86, instructionPointer: 184, stackPointer: 196, range, bytes)
   }
+
+  /// The registers of x86 with their offsets in the record.
+  static let registersX86: [(name: String, offset: Int)] = [
+    ("eax", 176), ("ebx", 164), ("ecx", 172), ("edx", 168), ("edi", 156), ("esi", 160), ("ebp", 180), ("esp", 196),
+    ("eip", 184), ("eflags", 192), ("cs", 188), ("ss", 200), ("ds", 152), ("es", 148), ("fs", 144), ("gs", 140),
+  ]
 
   private static func readARM(_ range: ByteRange, _ bytes: RawSpan) -> CPUContext? {
     guard range.count >= 72, bytes.uint32(at: range.offset) & 0x4020_0000 != 0 else { return nil }
-    let names = (0..<13).map { (name: "r\($0)", offset: 4 + 4 * $0) }
-    let last = [
-      (name: "sp", offset: 56), (name: "lr", offset: 60), (name: "pc", offset: 64), (name: "cpsr", offset: 68),
-    ]
-    return named(.arm, names + last, instructionPointer: 64, stackPointer: 56, range, bytes)
+    return named(.arm, registersARM, instructionPointer: 64, stackPointer: 56, range, bytes)
   }
+
+  static let registersARM: [(name: String, offset: Int)] =
+    (0..<13).map { (name: "r\($0)", offset: 4 + 4 * $0) } + [("sp", 56), ("lr", 60), ("pc", 64), ("cpsr", 68)]
 
   private static func named(
     _ architecture: CPUArchitecture, _ registers: [(name: String, offset: Int)], instructionPointer: Int,

@@ -25,6 +25,7 @@ package enum MinidumpFormat {
   package static let contextARM64Size = 912
   package static let contextAMD64Size = 1232
   package static let contextX86Size = 716
+  package static let contextARMSize = 368
 
   package static let fixedFileInfoSignature: UInt32 = 0xfeef_04bd
 

@@ -8,7 +8,7 @@ extension MinidumpWriter {
     let start = writer.position
     let system = snapshot.system
     let isAMD64 = system.architecture == .x86_64
-    writer.uint16(isAMD64 ? 9 : 12)  // ProcessorArchitecture: AMD64 or ARM64
+    writer.uint16(MinidumpNumbers.processor(of: system.architecture))
     writer.uint16(0)  // ProcessorLevel
     writer.uint16(0)  // ProcessorRevision
     writer.uint8(UInt8(truncatingIfNeeded: system.cpuCount ?? 0))  // NumberOfProcessors
@@ -99,6 +99,16 @@ extension MinidumpWriter {
 }
 
 extension MinidumpNumbers {
+  /// PROCESSOR_ARCHITECTURE_*
+  static func processor(of architecture: CPUArchitecture) -> UInt16 {
+    switch architecture {
+    case .x86: 0
+    case .arm: 5
+    case .x86_64: 9
+    case .arm64, .unknown: 12
+    }
+  }
+
   static func platformID(of system: OperatingSystem) -> UInt32 {
     switch system {
     case .windows: 2
