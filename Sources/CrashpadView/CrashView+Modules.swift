@@ -152,8 +152,8 @@ extension Symbolization.Module {
   }
 
   package var symbolState: SymbolState {
-    guard let search = symbols?.search else { return .unused }
-    return search.files.isEmpty ? (search.refused.isEmpty ? .missing : .refused) : .found
+    guard let symbols else { return .unused }
+    return symbols.isFound ? .found : symbols.search.refused.isEmpty ? .missing : .refused
   }
 
   /// Such as "found: /store/App/…/App.sym (breakpad)", "refused: /App.debug: of another build, 5CED…", "not found".
@@ -165,6 +165,7 @@ extension Symbolization.Module {
       }
       return "found: " + files.joined(separator: ", ")
     }
+    if symbols?.isFound == true { return "found: in the memory of the dump" }
     if search.refused.isEmpty { return identity.symbolObstacle?.words ?? "not found" }
     return "refused: "
       + search.refused.map { "\(TextFormat.printable($0.path)): \($0.reason.words)" }.joined(separator: ", ")

@@ -78,7 +78,7 @@ struct CoreMinidumpTests {
   @Test("The stack that a handler with its own stack interrupted is taken too", arguments: SynthCore.Machine.allCases)
   func interruptedStack(_ machine: SynthCore.Machine) throws {
     var synth = SynthCore(machine, threads: 2)
-    let interrupted: UInt64 = 0x6100_0000_0000
+    let interrupted: UInt64 = machine.isNarrow ? 0x6100_0000 : 0x6100_0000_0000
     var added = synth.segments[0]
     (added.address, added.size) = (interrupted, 8192)
     added.bytes = [UInt8](repeating: 0xa5, count: 8192)
@@ -93,11 +93,18 @@ struct CoreMinidumpTests {
     for offset in stride(from: 0, to: 448, by: 8) {
       synth.segments[index].bytes.overwrite(0, width: 8, at: place + offset)
     }
-    let saved = machine == .x86_64 ? 160 : 432
-    synth.segments[index].bytes.overwrite(segment.address, width: 8, at: place + 16)
-    synth.segments[index].bytes.overwrite(interrupted + 4096, width: 8, at: place + saved)
+    let saved: Int
+    switch machine {
+    case .x86_64: saved = 160
+    case .aarch64: saved = 432
+    case .i386: saved = 48
+    case .arm: saved = 84
+    }
+    let width = machine.wordSize
+    synth.segments[index].bytes.overwrite(segment.address, width: width, at: place + 2 * width)
+    synth.segments[index].bytes.overwrite(interrupted + 4096, width: width, at: place + saved)
     for (size, isTaken) in [(segment.size, true), (8, false)] {
-      synth.segments[index].bytes.overwrite(size, width: 8, at: place + 32)
+      synth.segments[index].bytes.overwrite(size, width: width, at: place + 4 * width)
       let dump = try Reading(core: synth.bytes).minidump(.stacks)
       let expected = isTaken ? [UInt8](repeating: 0xa5, count: 4096 + 128) : nil
       #expect(dump.bytes(at: interrupted + 4096 - 128, count: 4096 + 128) == expected)

@@ -12,7 +12,7 @@ struct CoreReaderTests {
     #expect(reading.findings.isEmpty, "\(reading.findings)")
     let snapshot = try #require(reading.snapshot)
     #expect(snapshot.isComplete)
-    #expect(snapshot.system.architecture == (machine == .x86_64 ? .x86_64 : .arm64))
+    #expect(snapshot.system.architecture == machine.architecture)
     #expect(snapshot.system.operatingSystem == .linux)
   }
 
@@ -22,13 +22,7 @@ struct CoreReaderTests {
     let reading = Reading(core: core.bytes)
     let threads = try #require(reading.snapshot?.threads)
     #expect(threads.map(\.id) == core.threads.map { UInt64($0.id) })
-    // The ABI's order: user_regs_struct, user_pt_regs.
-    let names =
-      machine == .x86_64
-      ? [
-        "r15", "r14", "r13", "r12", "rbp", "rbx", "r11", "r10", "r9", "r8", "rax", "rcx", "rdx", "rsi", "rdi", nil,
-        "rip", "cs", "rflags", "rsp", nil, nil, nil, nil, nil, "fs", "gs",
-      ] : (0..<29).map { "x\($0)" } + ["fp", "lr", "sp", "pc", "cpsr"]
+    let names = machine.registerNames
     for (thread, truth) in zip(threads, core.threads) {
       let context = try #require(thread.context)
       for (name, value) in zip(names, truth.registers) {
@@ -43,10 +37,13 @@ struct CoreReaderTests {
         #expect(UInt64(context.fpsr) == truth.floatingPoint.little(at: 512, width: 4))
         #expect(UInt64(context.fpcr) == truth.floatingPoint.little(at: 516, width: 4))
         #expect(thread.dataAddress == truth.stackPointer + 256)
-      case .named: Issue.record("named registers")
+      case .named(let architecture, let registers, _, let stackPointer):
+        #expect(architecture == machine.architecture && registers.count == names.compactMap { $0 }.count)
+        #expect(stackPointer == truth.stackPointer && thread.dataAddress == truth.stackPointer + 256)
+        #expect(context.instructionPointer == truth.registers[machine == .i386 ? 12 : 15])
       }
     }
-    #expect(reading.snapshot?.system.addressMask == (machine == .x86_64 ? nil : SynthCore.addressMask))
+    #expect(reading.snapshot?.system.addressMask == (machine == .aarch64 ? SynthCore.addressMask : nil))
   }
 
   @Test("Without FXSAVE's note, the extended state has its bytes")
@@ -65,9 +62,10 @@ struct CoreReaderTests {
     #expect(reading.data(alone.fxsave) == Array(state.prefix(512)))
   }
 
-  @Test("The process has its ids, name, times, command line and environment")
-  func process() throws {
-    let core = SynthCore()
+  @Test(
+    "The process has its ids, name, times, command line and environment", arguments: SynthCore.Machine.allCases)
+  func process(_ machine: SynthCore.Machine) throws {
+    let core = SynthCore(machine)
     let reading = Reading(core: core.bytes)
     let snapshot = try #require(reading.snapshot)
     #expect(snapshot.processID == 4242)
@@ -78,12 +76,13 @@ struct CoreReaderTests {
     #expect(snapshot.systemTime == Timestamp(seconds: 6, microseconds: 789_000))
     #expect(reading.text(snapshot.linux?.commandLine) == "./example\0--fast\0a b\0")
     #expect(reading.text(snapshot.linux?.environment) == "HOME=/root\0LANG=C.UTF-8\0")
-    #expect(reading.data(snapshot.linux?.auxiliaryVector)?.count == 16 * core.auxiliaryVector.count)
+    #expect(reading.data(snapshot.linux?.auxiliaryVector)?.count == 2 * machine.wordSize * core.auxiliaryVector.count)
     #expect(snapshot.system.pageSize == 4096)
     #expect(snapshot.system.osMajor == 6 && snapshot.system.osMinor == 1 && snapshot.system.osBugfix == 25)
-    #expect(reading.text(snapshot.system.osBuild) == "Linux 6.1.25 x86_64")
+    #expect(reading.text(snapshot.system.osBuild) == "Linux 6.1.25 \(machine.uname)")
     let status = reading.text(snapshot.linux?.processStatus) ?? ""
     #expect(status.contains("\nPid:\t4242\nPPid:\t4000\nUid:\t1000\t1000\t1000\t1000\n"))
+    #expect(status.contains("\nGid:\t1001\t1001\t1001\t1001\n"))
   }
 
   @Test("A command line longer than its note is whole, and without the stack it is the note's")
@@ -101,14 +100,15 @@ struct CoreReaderTests {
         == String(arguments.joined(separator: " ").prefix(79)).trimmed)
   }
 
-  @Test("The signal has its number, code and address, and the thread that took it")
-  func signal() throws {
-    let core = SynthCore()
+  @Test(
+    "The signal has its number, code and address, and the thread that took it", arguments: SynthCore.Machine.allCases)
+  func signal(_ machine: SynthCore.Machine) throws {
+    let core = SynthCore(machine)
     let exception = try #require(Reading(core: core.bytes).snapshot?.exception)
     #expect(exception.kind == .linuxSignal)
     #expect(exception.code == 11 && exception.info == 1 && exception.address == 0x10)
     #expect(exception.threadID == 4242)
-    #expect(exception.context?.instructionPointer == core.threads[0].registers[16])
+    #expect(exception.context?.instructionPointer == core.threads[0].registers[machine.programCounter])
   }
 
   @Test("The sender of a signal is not taken for an address")
@@ -154,9 +154,11 @@ struct CoreReaderTests {
     #expect(modules.map(\.fileType) == [.executable, .sharedLibrary, .sharedLibrary, .other, .dynamicLoader])
   }
 
-  @Test("Memory is all bytes of all segments, each once, and the stacks are those around the stack pointers")
-  func memory() throws {
-    let core = SynthCore(threads: 4)
+  @Test(
+    "Memory is all bytes of all segments, each once, and the stacks are those around the stack pointers",
+    arguments: SynthCore.Machine.allCases)
+  func memory(_ machine: SynthCore.Machine) throws {
+    let core = SynthCore(machine, threads: 4)
     let reading = Reading(core: core.bytes)
     let snapshot = try #require(reading.snapshot)
     for (thread, truth) in zip(snapshot.threads, core.threads) {
@@ -226,13 +228,14 @@ struct CoreReaderTests {
   }
 
   @Test(
-    "With more program headers than 16 bits hold, their number stands in the first section header, or before the notes")
-  func extendedCount() throws {
-    var core = SynthCore()
+    "With more program headers than 16 bits hold, their number stands in the first section header, or before the notes",
+    arguments: SynthCore.Machine.allCases)
+  func extendedCount(_ machine: SynthCore.Machine) throws {
+    var core = SynthCore(machine)
     let plain = try #require(Reading(core: core.bytes).snapshot)
     core.hasExtendedCount = true
     let bytes = core.bytes
-    for bytes in [bytes, Array(bytes.dropLast(64))] {
+    for bytes in [bytes, Array(bytes.dropLast(machine.isNarrow ? 40 : 64))] {
       let reading = Reading(core: bytes)
       #expect(reading.findings.isEmpty, "\(reading.findings)")
       #expect(reading.snapshot?.threads.count == plain.threads.count)
@@ -263,6 +266,45 @@ struct CoreReaderTests {
     #expect(snapshot.exception?.code == 11)
     #expect(snapshot.modules.first.flatMap { reading.buildID($0) } == core.modules[0].buildID)
     #expect(reading.memory.reduce(0) { $0 + $1.bytes.count } == cut - (file.fields["data[0]"] ?? 0))
+  }
+}
+
+extension SynthCore.Machine {
+  fileprivate var architecture: CPUArchitecture {
+    switch self {
+    case .x86_64: .x86_64
+    case .aarch64: .arm64
+    case .i386: .x86
+    case .arm: .arm
+    }
+  }
+
+  fileprivate var uname: String { self == .i386 ? "i686" : rawValue }
+
+  /// The names of the registers in the ABI's order: user_regs_struct, user_pt_regs, pt_regs.
+  fileprivate var registerNames: [String?] {
+    switch self {
+    case .x86_64:
+      [
+        "r15", "r14", "r13", "r12", "rbp", "rbx", "r11", "r10", "r9", "r8", "rax", "rcx", "rdx", "rsi", "rdi", nil,
+        "rip", "cs", "rflags", "rsp", nil, nil, nil, nil, nil, "fs", "gs",
+      ]
+    case .aarch64: (0..<29).map { "x\($0)" } + ["fp", "lr", "sp", "pc", "cpsr"]
+    case .i386:
+      [
+        "ebx", "ecx", "edx", "esi", "edi", "ebp", "eax", "ds", "es", "fs", "gs", nil, "eip", "cs", "eflags", "esp", "ss",
+      ]
+    case .arm: (0..<13).map { "r\($0)" } + ["sp", "lr", "pc", "cpsr", nil]
+    }
+  }
+
+  fileprivate var programCounter: Int {
+    switch self {
+    case .x86_64: 16
+    case .aarch64: 32
+    case .i386: 12
+    case .arm: 15
+    }
   }
 }
 

@@ -30,13 +30,16 @@ struct CoreFault: Sendable, CustomTestStringConvertible {
       copy.overwrite(value, width: width, at: offset)
       return copy
     }
+    var bigEndian = overwritten(2, width: 1, at: 5)
+    bigEndian.replaceSubrange(16..<20, with: [0, 4, 0, 22])
     return [
       fault(CoreRules.tooShort, Array(file.bytes.prefix(63)), at: nil),
       fault(CoreRules.badSignature, overwritten(0x7e, width: 1, at: 0), at: 0),
       fault(CoreRules.notACore, overwritten(3, width: 2, at: 16), at: 16),
-      fault(CoreRules.unsupportedClass, overwritten(1, width: 1, at: 4), at: 4),
-      fault(CoreRules.unsupportedClass, overwritten(2, width: 1, at: 5), at: 4),
-      fault(CoreRules.unsupportedMachine, overwritten(40, width: 2, at: 18), at: 18),
+      fault(CoreRules.unsupportedClass, overwritten(3, width: 1, at: 4), at: 4),
+      fault(CoreRules.unsupportedClass, bigEndian, at: 5),
+      fault(CoreRules.unsupportedMachine, overwritten(1, width: 1, at: 4), at: 18),
+      fault(CoreRules.unsupportedMachine, overwritten(243, width: 2, at: 18), at: 18),
       fault(CoreRules.foreignSystem, foreign.bytes, at: foreign.fields["note[0]"]),
       fault(CoreRules.headersOutside, overwritten(UInt64(file.bytes.count - 80), width: 8, at: 32), at: 32),
       fault(CoreRules.headersOutside, overwritten(40, width: 2, at: 54), at: 32),
@@ -94,6 +97,23 @@ struct CoreRuleTests {
       CoreRules.unsupportedMachine, CoreRules.foreignSystem,
     ]
     #expect((Reading(core: fault.bytes).snapshot == nil) == fatal.contains(fault.rule))
+  }
+
+  @Test(
+    "The core of a processor that is not read is refused by its name",
+    arguments: [
+      (62, 1, "x32"), (3, 2, "i386, 64-bit little-endian"), (40, 2, "ARM, 64-bit little-endian"),
+      (183, 1, "AArch64, 32-bit little-endian"), (243, 2, "RISC-V, 64-bit little-endian"),
+      (21, 2, "PowerPC 64, 64-bit little-endian"), (8, 1, "MIPS, 32-bit little-endian"),
+      (9999, 2, "machine 9999, 64-bit little-endian"),
+    ])
+  func machines(machine: UInt64, wordClass: UInt64, name: String) {
+    var bytes = SynthCore().bytes
+    bytes.overwrite(wordClass, width: 1, at: 4)
+    bytes.overwrite(machine, width: 2, at: 18)
+    let reading = Reading(core: bytes)
+    #expect(reading.codes == ["core-machine"] && reading.findings.first?.found == .text(name))
+    #expect(reading.snapshot == nil)
   }
 
   @Test("Threads are kept up to the number that the size of the file allows")

@@ -4,11 +4,48 @@ public struct SynthCore: Sendable {
   public enum Machine: String, Sendable, CaseIterable {
     case x86_64
     case aarch64
+    case i386
+    case arm
+
+    /// The size of a long and of an address, in bytes.
+    public var wordSize: Int { self == .i386 || self == .arm ? 4 : 8 }
+    public var isNarrow: Bool { wordSize == 4 }
+    /// EM_*
+    var number: UInt16 {
+      switch self {
+      case .x86_64: 62
+      case .aarch64: 183
+      case .i386: 3
+      case .arm: 40
+      }
+    }
+    /// The number of registers in NT_PRSTATUS.
+    var registerCount: Int {
+      switch self {
+      case .x86_64: 27
+      case .aarch64: 34
+      case .i386: 17
+      case .arm: 18
+      }
+    }
+    /// The size of NT_FPREGSET before its padding.
+    var floatingPointSize: Int {
+      switch self {
+      case .x86_64: 512
+      case .aarch64: 520
+      case .i386: 108
+      case .arm: 116
+      }
+    }
+
+    func bytes(ofWords words: [UInt64]) -> [UInt8] {
+      isNarrow ? words.flatMap { Bytes.of(UInt32(truncatingIfNeeded: $0)) } : Bytes.of(words)
+    }
   }
 
   public struct Thread: Sendable {
     public var id: UInt32
-    /// As NT_PRSTATUS has them: 27 of x86-64, 34 of AArch64.
+    /// As NT_PRSTATUS has them: 27 of x86-64, 34 of AArch64, 17 of i386, 18 of ARM.
     public var registers: [UInt64]
     public var floatingPoint: [UInt8]
     public var signal: UInt16 = 0
@@ -108,12 +145,15 @@ public struct SynthCore: Sendable {
   // MARK: What lies where
 
   private static let page: UInt64 = 4096
-  private static let program: UInt64 = 0x5555_5555_4000
-  private static let library: UInt64 = 0x7fff_f7c0_0000
-  private static let bareLibrary: UInt64 = 0x7fff_f7d0_0000
-  private static let vdso: UInt64 = 0x7fff_f7fc_1000
-  private static let loader: UInt64 = 0x7fff_f7fc_5000
-  private static let mainStackEnd: UInt64 = 0x7fff_ffff_f000
+  private var program: UInt64 { place(0x5555_5555_4000) }
+  private var library: UInt64 { place(0x7fff_f7c0_0000) }
+  private var bareLibrary: UInt64 { place(0x7fff_f7d0_0000) }
+  private var vdso: UInt64 { place(0x7fff_f7fc_1000) }
+  private var loader: UInt64 { place(0x7fff_f7fc_5000) }
+  private var mainStackEnd: UInt64 { place(0x7fff_ffff_f000) }
+
+  /// An address, or its low half.
+  private func place(_ address: UInt64) -> UInt64 { machine.isNarrow ? address & 0xffff_ffff : address }
 
   private mutating func addModules(_ random: inout SplitMix64) {
     let page = Self.page
@@ -131,24 +171,24 @@ public struct SynthCore: Sendable {
       modules.append(
         Module(path: path, address: address, size: withHeader ? 5 * page : 4 * page, buildID: withHeader ? id : nil))
     }
-    add("/usr/bin/example", Self.program, random.bytes(20), withHeader: true)
+    add("/usr/bin/example", program, random.bytes(20), withHeader: true)
     // A file that is mapped and is no module.
     let data = Mapping(
-      start: Self.library - 2 * page, end: Self.library - page, offset: 0, path: "/usr/lib/locale/locale-archive")
+      start: library - 2 * page, end: library - page, offset: 0, path: "/usr/lib/locale/locale-archive")
     mappings.append(data)
     segments.append(Segment(address: data.start, size: page, flags: 4, bytes: Array("data".utf8) + random.bytes(28)))
-    add("/usr/lib/libexample.so.1 (deleted)", Self.library, random.bytes(16), withHeader: true)
+    add("/usr/lib/libexample.so.1 (deleted)", library, random.bytes(16), withHeader: true)
     modules[modules.count - 1].path = "/usr/lib/libexample.so.1"
-    add("/usr/lib/libbare.so", Self.bareLibrary, nil, withHeader: false)
+    add("/usr/lib/libbare.so", bareLibrary, nil, withHeader: false)
     let (major, minor, patch) = Self.kernelVersion
     let version = Note("Linux", 0, Bytes.of(major << 16 | minor << 8 | patch))
     let vdsoID = random.bytes(20)
     let vdsoImage = Self.image(machine, vdsoID, version, size: 2 * page)
-    segments.append(Segment(address: Self.vdso, size: 2 * page, flags: 5, bytes: vdsoImage + random.bytes(64)))
-    modules.append(Module(path: "linux-gate.so", address: Self.vdso, size: 2 * page, buildID: vdsoID))
-    add("/usr/lib/ld-example.so.2", Self.loader, random.bytes(20), withHeader: true)
+    segments.append(Segment(address: vdso, size: 2 * page, flags: 5, bytes: vdsoImage + random.bytes(64)))
+    modules.append(Module(path: "linux-gate.so", address: vdso, size: 2 * page, buildID: vdsoID))
+    add("/usr/lib/ld-example.so.2", loader, random.bytes(20), withHeader: true)
     segments.append(
-      Segment(address: Self.program + 0x10000, size: page, flags: 6, bytes: random.bytes(256)))  // the heap
+      Segment(address: program + 0x10000, size: page, flags: 6, bytes: random.bytes(256)))  // the heap
   }
 
   private mutating func addStacks(_ count: Int, _ random: inout SplitMix64) {
@@ -157,33 +197,51 @@ public struct SynthCore: Sendable {
       if index == 0 {
         stack = mainStack(&random)
       } else {
-        stack = (Self.library - 0x100_0000 - UInt64(index) * 0x2_0000, random.bytes(1024))
+        stack = (library - 0x100_0000 - UInt64(index) * 0x2_0000, random.bytes(1024))
       }
       let pointer = stack.start + 256
       segments.append(Segment(address: stack.start, size: UInt64(stack.bytes.count), flags: 6, bytes: stack.bytes))
-      var registers = (0..<(machine == .x86_64 ? 27 : 34)).map { _ in random.next() & 0xffff }
-      let program = Self.program + 0x1040 + UInt64(index) * 16
-      if machine == .x86_64 {
+      var registers = (0..<machine.registerCount).map { _ in random.next() & 0xffff }
+      let code = program + 0x1040 + UInt64(index) * 16
+      let heap = program + 0x10040
+      switch machine {
+      case .x86_64:
         registers[4] = pointer + 64  // rbp
-        registers[5] = Self.program + 0x10040  // rbx, into the heap
-        registers[16] = program  // rip
+        registers[5] = heap  // rbx
+        registers[16] = code  // rip
         registers[17] = 0x33
         registers[18] = 0x10246
         registers[19] = pointer
         registers[20] = 0x2b
         registers[21] = stack.start + 512  // fs_base
-      } else {
-        registers[19] = Self.program + 0x10040
+      case .aarch64:
+        registers[19] = heap
         registers[29] = pointer + 64
-        registers[30] = Self.program + 0x1100
+        registers[30] = program + 0x1100
         registers[31] = pointer
-        registers[32] = program
+        registers[32] = code
         registers[33] = 0x6000_0000
+      case .i386:
+        registers[0] = heap  // ebx
+        registers[5] = pointer + 64  // ebp
+        registers[10] = 0x63  // gs: the twelfth segment
+        registers[12] = code  // eip
+        registers[13] = 0x23
+        registers[14] = 0x10246
+        registers[15] = pointer
+        registers[16] = 0x2b
+      case .arm:
+        registers[4] = heap
+        registers[11] = pointer + 64
+        registers[13] = pointer
+        registers[14] = program + 0x1101
+        registers[15] = code
+        registers[16] = 0x6000_0030  // Thumb
       }
       threads.append(
         Thread(
           id: UInt32(processID) + UInt32(index), registers: registers,
-          floatingPoint: random.bytes(machine == .x86_64 ? 512 : 520), signal: index == 0 ? 11 : 0,
+          floatingPoint: random.bytes(machine.floatingPointSize), signal: index == 0 ? 11 : 0,
           stackPointer: pointer))
     }
   }
@@ -196,26 +254,27 @@ public struct SynthCore: Sendable {
     let auxiliaryCount = 8
     let words = 1 + arguments.count + 1 + environment.count + 1 + 2 * auxiliaryCount
     let used = 384
-    var total = used + 8 * words + 16 + stringBytes
+    let size = machine.wordSize
+    var total = used + size * words + 16 + stringBytes
     let padding = -total & 15
     total += padding
-    let start = Self.mainStackEnd - UInt64(total)
-    let randomAddress = start + UInt64(used + 8 * words)
+    let start = mainStackEnd - UInt64(total)
+    let randomAddress = start + UInt64(used + size * words)
     var place = randomAddress + 16
     auxiliaryVector = [
-      (33, Self.vdso), (6, Self.page), (3, Self.program + 64), (7, Self.loader), (9, Self.program + 0x1000),
+      (33, vdso), (6, Self.page), (3, program + 64), (7, loader), (9, program + 0x1000),
       (25, randomAddress), (31, place + UInt64(stringBytes - file.count)), (0, 0),
     ]
     var bytes = random.bytes(used)
-    bytes.append(little: UInt64(arguments.count))
+    bytes += machine.bytes(ofWords: [UInt64(arguments.count)])
     for (index, string) in strings.enumerated() {
-      if index == arguments.count { bytes.appendZeros(8) }
-      bytes.append(little: place)
+      if index == arguments.count { bytes.appendZeros(size) }
+      bytes += machine.bytes(ofWords: [place])
       place += UInt64(string.count)
     }
-    if environment.isEmpty { bytes.appendZeros(8) }
-    bytes.appendZeros(8)
-    for (type, value) in auxiliaryVector { bytes += Bytes.of([type, value]) }
+    if environment.isEmpty { bytes.appendZeros(size) }
+    bytes.appendZeros(size)
+    for (type, value) in auxiliaryVector { bytes += machine.bytes(ofWords: [type, value]) }
     bytes += random.bytes(16)
     for string in strings { bytes += string }
     bytes += file
@@ -228,9 +287,11 @@ public struct SynthCore: Sendable {
     var notes: [UInt8] = []
     if let note { notes += bytes(of: note) }
     if let id { notes += bytes(of: Note("GNU", 3, id)) }
+    let start = UInt64(machine.headerSize + 2 * machine.programHeaderSize)
     var bytes = header(machine, type: 3, programHeaders: 2)
-    bytes += programHeader(type: 1, flags: 5, offset: 0, address: 0, size, size)
-    bytes += programHeader(type: 4, flags: 4, offset: 176, address: 176, UInt64(notes.count), UInt64(notes.count))
+    bytes += programHeader(machine, type: 1, flags: 5, offset: 0, address: 0, size, size)
+    bytes += programHeader(
+      machine, type: 4, flags: 4, offset: start, address: start, UInt64(notes.count), UInt64(notes.count))
     return bytes + notes
   }
 }

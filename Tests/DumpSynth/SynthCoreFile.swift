@@ -35,13 +35,21 @@ extension SynthCore {
       if index == 0 {
         notes.append(Note("CORE", 3, processInfo))
         if hasSignalInfo { notes.append(Note("CORE", 0x5349_4749, signalInfo)) }
-        notes.append(Note("CORE", 6, auxiliaryVector.flatMap { Bytes.of([$0.type, $0.value]) }))
+        notes.append(Note("CORE", 6, auxiliaryVector.flatMap { machine.bytes(ofWords: [$0.type, $0.value]) }))
         if hasFileNote { notes.append(Note("CORE", 0x4649_4c45, fileNote)) }
       }
       notes.append(Note("CORE", 2, thread.floatingPoint + (machine == .aarch64 ? [UInt8](repeating: 0, count: 8) : [])))
-      if machine == .aarch64 {
-        notes.append(Note("LINUX", 0x401, Bytes.of(thread.stackPointer + 256)))
+      let data = thread.stackPointer + 256
+      switch machine {
+      case .x86_64: break
+      case .aarch64:
+        notes.append(Note("LINUX", 0x401, Bytes.of(data)))
         notes.append(Note("LINUX", 0x406, Bytes.of([Self.addressMask, Self.addressMask])))
+      case .i386:
+        // Number, start, limit and flags of each segment
+        let words: [UInt64] = [11, 0x1000, 0xfffff, 0x51, 12, data, 0xfffff, 0x51, 13, 0, 0, 0x28]
+        notes.append(Note("LINUX", 0x200, machine.bytes(ofWords: words)))
+      case .arm: notes.append(Note("LINUX", 0x401, machine.bytes(ofWords: [data])))
       }
     }
     return notes + extraNotes
@@ -51,7 +59,7 @@ extension SynthCore {
   public func file() -> SynthCoreFile {
     var file = SynthCoreFile(bytes: [])
     let count = segments.count + (hasNotes ? 1 : 0)
-    let start = 64 + 56 * count
+    let start = machine.headerSize + machine.programHeaderSize * count
     var noteBytes: [UInt8] = []
     for (index, note) in (hasNotes ? notes : []).enumerated() {
       file.fields["note[\(index)]"] = start + noteBytes.count
@@ -66,22 +74,22 @@ extension SynthCore {
     if hasNotes {
       file.fields["phdr[0]"] = file.bytes.count
       file.bytes += Self.programHeader(
-        type: 4, flags: 0, offset: UInt64(start), address: 0, UInt64(noteBytes.count), 0)
+        machine, type: 4, flags: 0, offset: UInt64(start), address: 0, UInt64(noteBytes.count), 0)
     }
     var place = memory
     for (index, segment) in segments.enumerated() {
       file.fields["phdr[\(index + 1)]"] = file.bytes.count
       file.fields["data[\(index)]"] = place
       file.bytes += Self.programHeader(
-        type: 1, flags: segment.flags, offset: UInt64(place), address: segment.address, UInt64(segment.bytes.count),
+        machine, type: 1, flags: segment.flags, offset: UInt64(place), address: segment.address, UInt64(segment.bytes.count),
         segment.size)
       place += segment.bytes.count
     }
     file.bytes += noteBytes
     for segment in segments { file.bytes += segment.bytes }
     if hasExtendedCount {
-      var section = [UInt8](repeating: 0, count: 64)
-      section.overwrite(UInt64(count), width: 4, at: 44)
+      var section = [UInt8](repeating: 0, count: machine.sectionHeaderSize)
+      section.overwrite(UInt64(count), width: 4, at: machine.isNarrow ? 28 : 44)
       file.bytes += section
     }
     return file
@@ -90,20 +98,27 @@ extension SynthCore {
   // MARK: Parts
 
   static func header(_ machine: Machine, type: UInt16, programHeaders: UInt16, sectionHeaders: UInt64 = 0) -> [UInt8] {
-    var bytes: [UInt8] = [0x7f, 0x45, 0x4c, 0x46, 2, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0]
+    var bytes: [UInt8] = [0x7f, 0x45, 0x4c, 0x46, machine.isNarrow ? 1 : 2, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0]
     bytes.append(little: type)
-    bytes.append(little: UInt16(machine == .x86_64 ? 62 : 183))
+    bytes.append(little: machine.number)
     bytes.append(little: UInt32(1))
-    bytes += Bytes.of([0, 64, sectionHeaders])
+    bytes += machine.bytes(ofWords: [0, UInt64(machine.headerSize), sectionHeaders])
     bytes.append(little: UInt32(0))
-    for half in [64, 56, programHeaders, 64, sectionHeaders == 0 ? 0 : 1, 0] as [UInt16] { bytes.append(little: half) }
+    let sizes = [machine.headerSize, machine.programHeaderSize].map { UInt16($0) }
+    for half in sizes + [programHeaders, UInt16(machine.sectionHeaderSize), sectionHeaders == 0 ? 0 : 1, 0] {
+      bytes.append(little: half)
+    }
     return bytes
   }
 
   static func programHeader(
-    type: UInt32, flags: UInt32, offset: UInt64, address: UInt64, _ fileSize: UInt64, _ memorySize: UInt64
+    _ machine: Machine, type: UInt32, flags: UInt32, offset: UInt64, address: UInt64, _ fileSize: UInt64,
+    _ memorySize: UInt64
   ) -> [UInt8] {
-    Bytes.of(type) + Bytes.of(flags) + Bytes.of([offset, address, 0, fileSize, memorySize, 4])
+    let words = machine.bytes(ofWords: [offset, address, 0, fileSize, memorySize])
+    let alignment = machine.bytes(ofWords: [4])
+    return machine.isNarrow
+      ? Bytes.of(type) + words + Bytes.of(flags) + alignment : Bytes.of(type) + Bytes.of(flags) + words + alignment
   }
 
   static func bytes(of note: Note) -> [UInt8] {
@@ -119,20 +134,25 @@ extension SynthCore {
   private func status(_ thread: Thread) -> [UInt8] {
     var bytes = Bytes.of(UInt32(thread.signal)) + Bytes.of(UInt32(0)) + Bytes.of(UInt32(0))
     bytes += Bytes.of(thread.signal)
-    bytes.appendZeros(2 + 16)
+    bytes.appendZeros(2 + 2 * machine.wordSize)
     for id in [thread.id, UInt32(bitPattern: parentID), 1, 1] { bytes.append(little: id) }
-    bytes += Bytes.of([12, 345_000, 6, 789_000])  // user and system time
-    bytes.appendZeros(32)
-    bytes += Bytes.of(thread.registers)
-    bytes += Bytes.of(UInt32(1)) + Bytes.of(UInt32(0))
+    bytes += machine.bytes(ofWords: [12, 345_000, 6, 789_000])  // user and system time
+    bytes.appendZeros(4 * machine.wordSize)
+    bytes += machine.bytes(ofWords: thread.registers)
+    bytes += Bytes.of(UInt32(1))
+    bytes.appendZeros(machine.wordSize - 4)
     return bytes
   }
 
   /// struct elf_prpsinfo
   private var processInfo: [UInt8] {
-    var bytes: [UInt8] = [0, UInt8(ascii: "R"), 0, 0, 0, 0, 0, 0]
-    bytes += Bytes.of(UInt64(0x400600))
-    for number in [1000, 1001, processID, parentID, processID, 1] as [Int32] { bytes.append(little: number) }
+    var bytes: [UInt8] = [0, UInt8(ascii: "R"), 0, 0]
+    bytes.appendZeros(machine.wordSize - 4)
+    bytes += machine.bytes(ofWords: [0x400600])
+    for user in [1000, 1001] as [UInt32] {
+      bytes += machine.isNarrow ? Bytes.of(UInt16(user)) : Bytes.of(user)
+    }
+    for number in [processID, parentID, processID, 1] { bytes.append(little: number) }
     bytes += Self.fixed(name, 16)
     bytes += Self.fixed(arguments.joined(separator: " ") + " ", 80)
     return bytes
@@ -144,16 +164,23 @@ extension SynthCore {
   }
 
   private var signalInfo: [UInt8] {
-    var bytes = Bytes.of(signalNumber) + Bytes.of(UInt32(0)) + Bytes.of(signalCode) + Bytes.of(UInt32(0))
-    bytes += Bytes.of(signalAddress)
+    var bytes = Bytes.of(signalNumber) + Bytes.of(UInt32(0)) + Bytes.of(signalCode)
+    bytes.appendZeros(machine.wordSize - 4)
+    bytes += machine.bytes(ofWords: [signalAddress])
     bytes.appendZeros(128 - bytes.count)
     return bytes
   }
 
   private var fileNote: [UInt8] {
-    var bytes = Bytes.of([UInt64(mappings.count), 4096])
-    for mapping in mappings { bytes += Bytes.of([mapping.start, mapping.end, mapping.offset]) }
+    var bytes = machine.bytes(ofWords: [UInt64(mappings.count), 4096])
+    for mapping in mappings { bytes += machine.bytes(ofWords: [mapping.start, mapping.end, mapping.offset]) }
     for mapping in mappings { bytes += Array(mapping.path.utf8) + [0] }
     return bytes
   }
+}
+
+extension SynthCore.Machine {
+  var headerSize: Int { isNarrow ? 52 : 64 }
+  var programHeaderSize: Int { isNarrow ? 32 : 56 }
+  var sectionHeaderSize: Int { isNarrow ? 40 : 64 }
 }

@@ -27,7 +27,7 @@ package final class ModuleSymbols: Sendable {
   }
 
   /// Whether symbols were found.
-  package var isFound: Bool { !search.files.isEmpty }
+  package var isFound: Bool { !search.symbols.isEmpty }
 
   /// Whether files turned out to be unreadable: then nothing more is said from them, as it would be made of zeros.
   private var isNotWhole: Bool {
@@ -115,14 +115,14 @@ package final class ModuleSymbols: Sendable {
 
   /// Whether a return address in a stack can be at an offset, as far as known.
   func isInFunction(_ offset: UInt64) -> Bool {
-    search.files.isEmpty || search.symbols.contains { $0.isInFunction(offset) }
+    search.symbols.isEmpty || search.symbols.contains { $0.isInFunction(offset) }
   }
 }
 
 /// The symbols of all requested modules: each module is searched once, for any number of dumps.
 package final class SymbolCache: Sendable {
   package let search: SymbolSearch
-  private let names: NameForm
+  fileprivate let names: NameForm
 
   private final class Slot: Sendable {
     let symbols = Mutex<ModuleSymbols?>(nil)
@@ -175,21 +175,43 @@ package final class SymbolCache: Sendable {
   }
 }
 
+extension SymbolCache {
+  /// The symbols of a module from its image in memory; nil if that is not an ELF file with symbols.
+  fileprivate func symbols(for identity: ModuleIdentity, in image: SharedBytes) -> ModuleSymbols? {
+    guard let file = try? ElfFile(image: image) else { return nil }
+    var found = SymbolMatches()
+    let symbols = ElfSymbols(loaded: file, debug: nil, places: DebugPlaces())
+    if symbols.isEmpty { return nil }
+    found.symbols = [symbols]
+    return ModuleSymbols(identity, found, search.faults, names: names)
+  }
+}
+
 /// The symbols of one module in one dump, searched on first use.
 package final class LazySymbols: Sendable {
   private let identity: ModuleIdentity
   private let cache: SymbolCache
+  /// The module in the memory of the process, if no file can have it.
+  private let image: @Sendable () -> SharedBytes?
   private let found = Mutex<ModuleSymbols?>(nil)
 
-  package init(_ identity: ModuleIdentity, _ cache: SymbolCache) {
+  package convenience init(_ identity: ModuleIdentity, _ cache: SymbolCache) { self.init(identity, cache) { nil } }
+
+  init(_ identity: ModuleIdentity, _ cache: SymbolCache, image: @escaping @Sendable () -> SharedBytes?) {
     self.identity = identity
     self.cache = cache
+    self.image = image
   }
 
   /// Searches the symbols on first use.
   package var symbols: ModuleSymbols {
     if let found = known { return found }
-    let new = cache.symbols(for: identity)
+    var new = cache.symbols(for: identity)
+    if !new.isFound, identity.symbolObstacle == .kernel, let image = image(),
+      let own = cache.symbols(for: identity, in: image)
+    {
+      new = own
+    }
     found.withLock { $0 = new }
     return new
   }

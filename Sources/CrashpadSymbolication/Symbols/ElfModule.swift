@@ -39,6 +39,8 @@ final class ElfModule {
 
   var info: DwarfInfo? {
     if let knownInfo { return knownInfo }
+    // Debug information may name files of this machine, which an image in the memory of a dump must not choose.
+    if debug == nil, loaded?.input == nil { return nil }
     let new = debug.flatMap { DwarfInfo($0, places) } ?? loaded.flatMap { DwarfInfo($0, places) }
     for file in files where file.hasDebugInfo {
       for section in file.unreadableSections {

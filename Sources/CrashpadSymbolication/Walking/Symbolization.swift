@@ -55,7 +55,9 @@ package struct Symbolization: Sendable {
     limits: StackWalker.Limits = StackWalker.Limits()
   ) {
     let identities = snapshot.modules.map { ModuleIdentity($0, snapshot, file) }
-    let lazies = identities.map { LazySymbols($0, cache) }
+    let lazies = zip(identities, snapshot.modules).map { identity, module in
+      LazySymbols(identity, cache) { snapshot.kernelImage(module, file) }
+    }
     let walked: [WalkedModule] = snapshot.modules.enumerated().compactMap { index, module in
       guard let address = module.address, let size = module.size, size > 0 else { return nil }
       return WalkedModule(index: index, address: address, size: size, symbols: lazies[index])
