@@ -22,7 +22,8 @@ extension CoreReader {
     let name = bytes.array(in: text(ByteRange(offset: process.offset + layout.processName, count: 16), bytes))
     var status = Array("Name:\t".utf8) + escaped(name)
     status += Array("\nTgid:\t\(number(id))\nPid:\t\(number(id))\nPPid:\t\(number(id + 4))\n".utf8)
-    status += Array("Uid:\t\(ids(layout.userID))\nGid:\t\(ids(layout.userID + layout.userIDSize))\nThreads:\t\(snapshot.threads.count)\n".utf8)
+    let (user, group) = (ids(layout.userID), ids(layout.userID + layout.userIDSize))
+    status += Array("Uid:\t\(user)\nGid:\t\(group)\nThreads:\t\(snapshot.threads.count)\n".utf8)
     let content = snapshot.store(status)
     snapshot.linux?.processStatus = content
   }

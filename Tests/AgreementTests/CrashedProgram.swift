@@ -20,6 +20,14 @@ struct CrashedProgram: CustomTestStringConvertible {
     compiler.map { CrashedProgram(language: language, compiler: $0, options: "-w -g -pthread \(options)") }
   }
 
+  /// One of 32 bits; nil where the compiler or its C library has none.
+  static let narrow: CrashedProgram? = {
+    guard let gcc = Toolbox.gcc, let folder = try? TemporaryFolder() else { return nil }
+    let result = try? Tool.shell("echo 'int main(void) { return 0; }' | '\(gcc)' -m32 -x c - -o a && ./a", in: folder)
+    guard result?.status == 0 else { return nil }
+    return CrashedProgram(language: .c, compiler: gcc, options: "-w -g -pthread -m32 -O2")
+  }()
+
   /// Whether the kernel leaves a core in the current directory of a program that crashes, and not to another program.
   static let canWriteCores: Bool = {
     guard let pattern = try? String(contentsOfFile: "/proc/sys/kernel/core_pattern", encoding: .utf8),

@@ -10,7 +10,14 @@ import ToolRunner
 struct StackTests {
   @Test(
     "Every frame of every thread, from the core and from the minidump made of it", arguments: CrashedProgram.all)
-  func frames(_ program: CrashedProgram) throws {
+  func frames(_ program: CrashedProgram) throws { try compareFrames(program) }
+
+  @Test(
+    "The same of a program with addresses of 32 bits",
+    .enabled(if: CrashedProgram.narrow != nil, "gcc -m32, or its C library, is not installed"))
+  func narrowFrames() throws { try compareFrames(try #require(CrashedProgram.narrow)) }
+
+  private func compareFrames(_ program: CrashedProgram) throws {
     let folder = try TemporaryFolder()
     try program.crash(in: folder)
     let kinds = program.kinds

@@ -292,7 +292,8 @@ extension SynthCore.Machine {
     case .aarch64: (0..<29).map { "x\($0)" } + ["fp", "lr", "sp", "pc", "cpsr"]
     case .i386:
       [
-        "ebx", "ecx", "edx", "esi", "edi", "ebp", "eax", "ds", "es", "fs", "gs", nil, "eip", "cs", "eflags", "esp", "ss",
+        "ebx", "ecx", "edx", "esi", "edi", "ebp", "eax", "ds", "es", "fs", "gs", nil, "eip", "cs", "eflags", "esp",
+        "ss",
       ]
     case .arm: (0..<13).map { "r\($0)" } + ["sp", "lr", "pc", "cpsr", nil]
     }

@@ -81,8 +81,8 @@ extension SynthCore {
       file.fields["phdr[\(index + 1)]"] = file.bytes.count
       file.fields["data[\(index)]"] = place
       file.bytes += Self.programHeader(
-        machine, type: 1, flags: segment.flags, offset: UInt64(place), address: segment.address, UInt64(segment.bytes.count),
-        segment.size)
+        machine, type: 1, flags: segment.flags, offset: UInt64(place), address: segment.address,
+        UInt64(segment.bytes.count), segment.size)
       place += segment.bytes.count
     }
     file.bytes += noteBytes

@@ -17,6 +17,8 @@ extension Samples {
       "example.core": core.bytes,
       "core.4242": abort.bytes,
       "arm64.core": SynthCore(.aarch64, threads: 2).bytes,
+      "i386.core": SynthCore(.i386, threads: 2).bytes,
+      "arm.core": SynthCore(.arm, threads: 2).bytes,
       "living.core": living.bytes,
       "cut.core": Array(file.bytes.prefix((file.fields["data[9]"] ?? 0) + 16)),
       "core.example.zst": [0x28, 0xb5, 0x2f, 0xfd, 0x24, 0x00, 0x01, 0x00],
@@ -37,6 +39,9 @@ extension Samples {
       bytes.overwrite(value, width: width, at: offset)
       return bytes
     }
+    var bigEndian = overwritten(2, width: 1, at: 5)
+    // A core of S/390
+    bigEndian.replaceSubrange(16..<20, with: [0, 4, 0, 22])
     var stray = core
     stray.firstNotes = [SynthCore.Note("CORE", 2, [UInt8](repeating: 0, count: 512))]
     var noNotes = core
@@ -50,8 +55,8 @@ extension Samples {
       "damaged-core-too-short.core": Array(file.bytes.prefix(40)),
       "damaged-core-signature.core": overwritten(0x7e, width: 1, at: 0),
       "damaged-core-type.core": overwritten(2, width: 2, at: 16),
-      "damaged-core-class.core": overwritten(1, width: 1, at: 4),
-      "damaged-core-machine.core": overwritten(40, width: 2, at: 18),
+      "damaged-core-class.core": bigEndian,
+      "damaged-core-machine.core": overwritten(243, width: 2, at: 18),
       "damaged-core-foreign.core": SynthCore.ofForeignSystem().bytes,
       "damaged-core-headers.core": overwritten(0xfff0, width: 2, at: 56),
       "damaged-core-shared-bytes.core": shared,
