@@ -13,28 +13,62 @@ extension ProcessSnapshot {
   /// A leaf function may use 128 bytes below the stack pointer (the x86-64 ABI's red zone).
   private static var redZone: UInt64 { 128 }
 
-  /// Offsets in the `ucontext` of Linux (`asm/ucontext.h`, `asm/sigcontext.h`), which begins with two longs.
-  private struct Saved {
-    let wordSize: Int
-    let stackPointer: Int
-    /// `uc_link`: always 0 when the kernel writes it.
-    var link: Int { wordSize }
-    /// `uc_stack.ss_sp` and `ss_size`: the signal stack.
-    var stackAddress: Int { 2 * wordSize }
-    var stackSize: Int { 4 * wordSize }
+  /// What the kernel saves on the stack of a handler, by architecture.
+  private enum Saved {
+    /// A `ucontext` (`asm/ucontext.h`), which begins with two longs: of this size, with the stack pointer at this offset.
+    case context(wordSize: Int, stackPointer: Int)
+    /// A `sigcontext` of i386 (`asm/sigcontext.h`): handlers without SA_SIGINFO get no more.
+    case registers386
 
     init?(_ architecture: CPUArchitecture) {
       switch architecture {
-      case .x86_64: (wordSize, stackPointer) = (8, 160)
-      case .arm64: (wordSize, stackPointer) = (8, 432)
-      case .x86: (wordSize, stackPointer) = (4, 48)
-      case .arm: (wordSize, stackPointer) = (4, 84)
+      case .x86_64: self = .context(wordSize: 8, stackPointer: 160)
+      case .arm64: self = .context(wordSize: 8, stackPointer: 432)
+      case .arm: self = .context(wordSize: 4, stackPointer: 84)
+      case .x86: self = .registers386
       case .unknown: return nil
       }
     }
 
-    func word(_ bytes: RawSpan, at offset: Int) -> UInt64 {
-      wordSize == 8 ? bytes.uint64(at: offset) : UInt64(bytes.uint32(at: offset))
+    /// Such a record is aligned to this.
+    var alignment: Int {
+      switch self {
+      case .context(let wordSize, _): wordSize
+      case .registers386: 4
+      }
+    }
+
+    /// The bytes of it that are looked at.
+    var size: Int {
+      switch self {
+      case .context(let wordSize, let stackPointer): stackPointer + wordSize
+      case .registers386: 76
+      }
+    }
+
+    /// The saved stack pointer, if there is such a record in a stack.
+    ///
+    /// - Parameters:
+    ///   - place: an offset in `stack` with `size` bytes.
+    ///   - region: the addresses of the stack.
+    func stackPointer(_ stack: RawSpan, at place: Int, _ region: Range<UInt64>) -> UInt64? {
+      func word(_ offset: Int, _ size: Int) -> UInt64 { stack.number(at: place + offset, size: size, false) }
+      switch self {
+      case .context(let size, let stackPointer):
+        // `uc_stack.ss_sp` and `ss_size`: the signal stack, which must contain this. `uc_link` is always 0.
+        let (start, count) = (word(2 * size, size), word(4 * size, size))
+        let (address, pointer) = (region.lowerBound + UInt64(place), word(stackPointer, size))
+        guard start != 0, start <= address, word(size, size) == 0 else { return nil }
+        // If one handler interrupted another on the same stack, that stack is in the dump already.
+        return address - start < count && (pointer < start || pointer - start >= count) ? pointer : nil
+      case .registers386:
+        // The stack pointer twice, and the segments of programs under kernels of 64 and of 32 bits.
+        let pointer = word(28, 4)
+        guard pointer == word(68, 4), [0x23, 0x73].contains(word(60, 2)), [0x2b, 0x7b].contains(word(72, 2)) else {
+          return nil
+        }
+        return region.contains(pointer) ? nil : pointer
+      }
     }
   }
 
@@ -53,26 +87,22 @@ extension ProcessSnapshot {
     return ranges
   }
 
-  /// Searches a stack for a saved context. The kernel also saves the bounds of the signal stack, which must contain it.
+  /// Searches a stack for what the kernel saved.
   private func interruptedStack(
     _ region: MemoryRegion, _ limit: UInt64, _ saved: Saved, _ bytes: RawSpan
   ) -> (start: UInt64, end: UInt64)? {
     // The addresses of a region that ends at 2^64 or behind it overflow.
-    guard region.end != nil else { return nil }
+    guard let end = region.end else { return nil }
     return withBytes(of: region.content, in: bytes) { stack in
-      // Contexts, stacks and regions are aligned to words.
-      let size = saved.wordSize
-      var place = (size - Int(region.address % UInt64(size))) % size
-      while place + saved.stackPointer + size <= stack.byteCount {
-        defer { place += size }
-        let start = saved.word(stack, at: place + saved.stackAddress)
-        let address = region.address + UInt64(place)
-        guard start != 0, start <= address, saved.word(stack, at: place + saved.link) == 0 else { continue }
-        let size = saved.word(stack, at: place + saved.stackSize)
-        let pointer = saved.word(stack, at: place + saved.stackPointer)
-        // If one handler interrupted another on the same stack, that stack is in the dump already.
-        guard address - start < size, pointer < start || pointer - start >= size else { continue }
-        if let range = range(ofStackAt: pointer, limit) { return range }
+      let step = saved.alignment
+      var place = (step - Int(region.address % UInt64(step))) % step
+      while place + saved.size <= stack.byteCount {
+        if let pointer = saved.stackPointer(stack, at: place, region.address..<end),
+          let range = range(ofStackAt: pointer, limit)
+        {
+          return range
+        }
+        place += step
       }
       return nil
     }

@@ -13,11 +13,13 @@ struct StackTests {
   func frames(_ program: CrashedProgram) throws { try compareFrames(program) }
 
   @Test(
-    "The same of a program with addresses of 32 bits",
+    "The same of a program with addresses of 32 bits; gdb may stop in code without rules",
     .enabled(if: CrashedProgram.narrow != nil, "gcc -m32, or its C library, is not installed"))
-  func narrowFrames() throws { try compareFrames(try #require(CrashedProgram.narrow)) }
+  func narrowFrames() throws {
+    try compareFrames(try #require(CrashedProgram.narrow), mayBeLonger: true)
+  }
 
-  private func compareFrames(_ program: CrashedProgram) throws {
+  private func compareFrames(_ program: CrashedProgram, mayBeLonger: Bool = false) throws {
     let folder = try TemporaryFolder()
     try program.crash(in: folder)
     let kinds = program.kinds
@@ -32,7 +34,9 @@ struct StackTests {
         let ours = try #require(actual[name])
         #expect(Set(ours.keys) == Set(theirs.keys), "\(name)")
         for (thread, stack) in theirs {
-          let difference = Self.difference(ours: try #require(ours[thread]), gdb: stack)
+          var our = try #require(ours[thread])
+          if mayBeLonger { our.frames = Array(our.frames.prefix(stack.frames.count)) }
+          let difference = Self.difference(ours: our, gdb: stack)
           #expect(difference == nil, "\(name), thread \(thread): \(difference ?? "")")
         }
       }

@@ -93,18 +93,21 @@ struct CoreMinidumpTests {
     for offset in stride(from: 0, to: 448, by: 8) {
       synth.segments[index].bytes.overwrite(0, width: 8, at: place + offset)
     }
-    let saved: Int
-    switch machine {
-    case .x86_64: saved = 160
-    case .aarch64: saved = 432
-    case .i386: saved = 48
-    case .arm: saved = 84
-    }
     let width = machine.wordSize
-    synth.segments[index].bytes.overwrite(segment.address, width: width, at: place + 2 * width)
-    synth.segments[index].bytes.overwrite(interrupted + 4096, width: width, at: place + saved)
+    func set(_ offset: Int, _ value: UInt64) {
+      synth.segments[index].bytes.overwrite(value, width: width, at: place + offset)
+    }
+    switch machine {
+    case .x86_64: set(160, interrupted + 4096)
+    case .aarch64: set(432, interrupted + 4096)
+    case .arm: set(84, interrupted + 4096)
+    case .i386:
+      // Handlers may get registers alone: the stack pointer, the code segment, flags, the same again, the stack segment.
+      for (offset, value) in [(28, interrupted + 4096), (60, 0x23), (64, 0x202), (72, 0x2b)] { set(offset, value) }
+    }
+    if machine != .i386 { set(2 * width, segment.address) }
     for (size, isTaken) in [(segment.size, true), (8, false)] {
-      synth.segments[index].bytes.overwrite(size, width: width, at: place + 4 * width)
+      if machine == .i386 { set(68, interrupted + (isTaken ? 4096 : 8)) } else { set(4 * width, size) }
       let dump = try Reading(core: synth.bytes).minidump(.stacks)
       let expected = isTaken ? [UInt8](repeating: 0xa5, count: 4096 + 128) : nil
       #expect(dump.bytes(at: interrupted + 4096 - 128, count: 4096 + 128) == expected)
