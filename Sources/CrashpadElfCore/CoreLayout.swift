@@ -2,7 +2,7 @@
 internal import CrashpadBytes
 internal import CrashpadSnapshot
 
-/// What differs between the cores of two processors: the sizes and places of what the kernel writes.
+/// The sizes and places of data that the kernel writes into cores, which depend on the processor.
 ///
 /// Sources: Linux, `include/linux/elfcore.h`, `include/uapi/linux/elfcore.h`, `include/linux/elfcore-compat.h`, and
 /// `arch/{x86,arm64,arm}/include`, `asm/elf.h` and `asm/user.h`.

@@ -13,7 +13,7 @@ extension ProcessSnapshot {
   /// A leaf function may use 128 bytes below the stack pointer (the x86-64 ABI's red zone).
   private static var redZone: UInt64 { 128 }
 
-  /// What the kernel saves on the stack of a handler, by architecture.
+  /// The record with registers that the kernel saves on the stack of a handler, by architecture.
   private enum Saved {
     /// A `ucontext` (`asm/ucontext.h`), which begins with two longs: of this size, with the stack pointer at this offset.
     case context(wordSize: Int, stackPointer: Int)
@@ -87,7 +87,7 @@ extension ProcessSnapshot {
     return ranges
   }
 
-  /// Searches a stack for what the kernel saved.
+  /// Searches a stack for such a record.
   private func interruptedStack(
     _ region: MemoryRegion, _ limit: UInt64, _ saved: Saved, _ bytes: RawSpan
   ) -> (start: UInt64, end: UInt64)? {

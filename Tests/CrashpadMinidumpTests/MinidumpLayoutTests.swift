@@ -137,10 +137,13 @@ struct MinidumpLayoutTests {
     try withBytes(input) { try CrashpadMinidump.MinidumpWriter(snapshot, input: $0).byteCount }
   }
 
-  @Test("Only architectures with a known context are written", arguments: [CPUArchitecture.x86, .arm, .unknown])
-  func unsupported(_ architecture: CPUArchitecture) {
-    #expect(throws: CrashpadMinidump.MinidumpWriter.Failure.unsupportedArchitecture(architecture)) {
-      try plan(emptySnapshot(architecture))
+  @Test("Only architectures with a known context are written")
+  func unsupported() throws {
+    for architecture in CPUArchitecture.allCases where architecture != .unknown {
+      #expect(try plan(emptySnapshot(architecture)) > 0)
+    }
+    #expect(throws: CrashpadMinidump.MinidumpWriter.Failure.unsupportedArchitecture(.unknown)) {
+      try plan(emptySnapshot(.unknown))
     }
   }
 
