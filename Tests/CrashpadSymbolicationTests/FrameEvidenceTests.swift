@@ -150,6 +150,25 @@ struct FrameEvidenceTests {
     #expect(aligned.frames.map(\.instruction) == [0x1_0000_0100, 0x1_0000_2004])
   }
 
+  @Test func `Rules that need a guessed frame pointer give a guess`() throws {
+    let sym = """
+      MODULE Linux x86_64 00112233445566778899AABBCCDDEEFF0 app
+      FUNC 200 100 0 framed
+      FUNC 300 100 0 outer
+      STACK CFI INIT 200 100 .cfa: $rbp 16 + .ra: .cfa -8 + ^ $rbp: .cfa -16 + ^
+      STACK CFI INIT 300 100 .cfa: $rsp 16 + .ra: .cfa -8 + ^
+
+      """
+    var process = try TestProcess(.x86_64, symbolFiles: [sym])
+    process.snapshot.system.operatingSystem = .linux
+    process.module("bare", at: 0x70_0000, size: 0x1000)
+    process.module("app", at: Self.app, size: 0x1000, id: "00112233445566778899AABBCCDDEEFF0")
+    process.memory(at: 0x7000, [5, 0x7020, Self.app + 0x210, 7, 0, Self.app + 0x310, 9, Self.app + 0x320, 0, 0])
+    let walk = process.walk(Self.registers(pc: 0x70_0100, frame: 0))
+    #expect(walk.frames.map(\.instruction) == [0x70_0100, Self.app + 0x210, Self.app + 0x310, Self.app + 0x320])
+    #expect(walk.frames.map(\.trust) == [.context, .scan, .scan, .callFrameInfo])
+  }
+
   @Test func `A scan passes over pointers to functions`() throws {
     let sym = """
       MODULE Linux x86_64 00112233445566778899AABBCCDDEEFF0 app

@@ -46,7 +46,7 @@ extension StackWalker {
       return .end(.nullReturnAddress)
     }
     // A handler may have interrupted code anywhere, but nothing returns to memory that can't be executed.
-    if !frame.isSignalFrame, process.executable.contains((next & ~1) &- 1) == .notExecutable {
+    if !frame.isSignalFrame, !mayExecute(next) {
       return .end(isStart(callee) ? .done : .noCaller)
     }
     if !frame.isSignalFrame, !advances(from: callee, to: caller.registers, next) { return .end(.noProgress) }
@@ -94,7 +94,7 @@ extension StackWalker {
 
   private func byRules(_ callee: Position, _ rules: FrameRules?) -> Found? {
     let load = exactLoad(callee.architecture)
-    if let rules { return rules.caller(of: callee.registers, load).map { Found($0, .callFrameInfo) } }
+    if let rules { return byRules(callee, rules, load) }
     let caller = callee.symbols?.caller(
       of: callee.registers, at: callee.lookupOffset, isInnermost: !callee.isCaller, load)
     // Programs of STACK WIN may search the stack themselves.
@@ -104,6 +104,29 @@ extension StackWalker {
       return nil
     }
     return caller.map { Found($0, .callFrameInfo) }
+  }
+
+  private func byRules(_ callee: Position, _ rules: FrameRules, _ load: (UInt64) -> UInt64?) -> Found? {
+    guard let caller = rules.caller(of: callee.registers, load), let instruction = caller.instructionPointer else {
+      return nil
+    }
+    if !rules.isSignalFrame, instruction >= Self.firstAddress, !mayExecute(stripped(instruction)) { return nil }
+    guard callee.trust == .scan else { return Found(caller, .callFrameInfo) }
+    // Rules that need a guessed frame pointer give a guess.
+    var known = callee.registers
+    known.framePointer = nil
+    if rules.caller(of: known, load) != nil { return Found(caller, .callFrameInfo) }
+    return looksLikeReturnAddress(stripped(instruction), callee) ? Found(caller, .scan) : nil
+  }
+
+  /// Whether the process could execute code before an address, as far as its dump lists its memory.
+  private func mayExecute(_ address: UInt64) -> Bool {
+    switch process.executable.contains((address & ~1) &- 1) {
+    case .executable, .unknown: true
+    case .notExecutable: false
+    // Some lists lack modules.
+    case .unlisted: module(at: (address & ~1) &- 1) != nil
+    }
   }
 
   /// The rules for code to which a signal handler returns; nil if `callee` is not at such code.
@@ -379,6 +402,7 @@ extension StackWalker {
   /// Whether the kernel's frame of a signal handler has the address: no call is before it.
   private func isSignalReturn(_ address: UInt64, _ callee: Position, _ module: WalkedModule) -> Bool {
     SignalReturn.rules(callee.architecture) { code(at: address &+ $0, module) } != nil
+      || module.symbols?.frameRules(at: address - module.address, callee.architecture)?.isSignalFrame == true
   }
 
   /// The call that ends at a return address: nil if its code is not known, and a nil call if it is none.
