@@ -336,7 +336,7 @@ if Context.environment["CRASHPADCTL_FUZZ"] != nil {
       path: "Tests/Fuzz/FuzzSupport"))
   for name in [
     "FuzzIntermediateDump", "FuzzDumpJSON", "FuzzMinidump", "FuzzCore", "FuzzMachO", "FuzzSym", "FuzzElf",
-    "FuzzReport", "FuzzCrashText", "FuzzPacked",
+    "FuzzReport", "FuzzCrashText", "FuzzPacked", "FuzzPE",
   ] {
     package.targets.append(
       .executableTarget(
@@ -347,7 +347,7 @@ if Context.environment["CRASHPADCTL_FUZZ"] != nil {
           "CrashpadJSON", "CrashpadMinidump", "CrashpadSnapshot", "CrashpadSymbolication",
           .product(name: "SystemPackage", package: "swift-system"),
         ] + (["FuzzCore", "FuzzElf", "FuzzMachO"].contains(name) ? ["DumpSynth"] : [])
-          + (["FuzzCore", "FuzzElf", "FuzzMachO", "FuzzReport", "FuzzCrashText"].contains(name) ? ["FuzzSupport"] : []),
+          + (["FuzzCore", "FuzzElf", "FuzzMachO", "FuzzReport", "FuzzCrashText", "FuzzPE"].contains(name) ? ["FuzzSupport"] : []),
         path: "Tests/Fuzz/\(name)",
         swiftSettings: [.unsafeFlags(["-parse-as-library"])]))
   }
