@@ -201,7 +201,8 @@ extension StackWalker {
     if target.index == module.index {
       let own = module.symbols?.functionAddress(callee.instruction - module.address)
       let other = module.symbols?.functionAddress((link & ~1) &- 1 - module.address)
-      if let own, let other {
+      if let own {
+        // An address of no known function is not in this one.
         if own == other { return nil }
       } else {
         guard case .direct(let start)? = call(before: link, callee), start <= callee.instruction,
