@@ -347,7 +347,8 @@ if Context.environment["CRASHPADCTL_FUZZ"] != nil {
           "CrashpadJSON", "CrashpadMinidump", "CrashpadSnapshot", "CrashpadSymbolication",
           .product(name: "SystemPackage", package: "swift-system"),
         ] + (["FuzzCore", "FuzzElf", "FuzzMachO"].contains(name) ? ["DumpSynth"] : [])
-          + (["FuzzCore", "FuzzElf", "FuzzMachO", "FuzzReport", "FuzzCrashText", "FuzzPE"].contains(name) ? ["FuzzSupport"] : []),
+          + (["FuzzCore", "FuzzElf", "FuzzMachO", "FuzzReport", "FuzzCrashText", "FuzzPE"].contains(name)
+            ? ["FuzzSupport"] : []),
         path: "Tests/Fuzz/\(name)",
         swiftSettings: [.unsafeFlags(["-parse-as-library"])]))
   }
