@@ -216,7 +216,7 @@ private struct EventFacts {
   /// As the systems themselves say it: Apple's leave out a last part of 0.
   var osVersion: String? {
     let system = snapshot.system
-    guard let major = system.osMajor else { return nil }
+    guard system.hasVersion, let major = system.osMajor else { return nil }
     var parts = [major, system.osMinor ?? 0]
     let bugfix = system.osBugfix ?? 0
     if bugfix != 0 || ![.ios, .macos].contains(system.operatingSystem) { parts.append(bugfix) }

@@ -52,6 +52,13 @@ public struct SystemSnapshot: Sendable {
   package var timeZone = TimeZoneSnapshot()
   package var memory: SystemMemory?
 
+  /// Whether the version is known. Breakpad's writer for Linux leaves zeros in it.
+  package var hasVersion: Bool {
+    let numbers = [osMajor, osMinor, osBugfix].compactMap { $0 }
+    let isZero = numbers.allSatisfy { $0 == 0 } && [.linux, .android].contains(operatingSystem)
+    return !numbers.isEmpty && !isZero
+  }
+
   package init(architecture: CPUArchitecture, operatingSystem: OperatingSystem) {
     self.architecture = architecture
     self.operatingSystem = operatingSystem

@@ -98,10 +98,7 @@ extension CrashView {
   /// Such as "17.4.1".
   package var osVersion: String? {
     let system = snapshot.system
-    if system.osMajor == nil, system.osMinor == nil, system.osBugfix == nil { return nil }
-    // Breakpad does not fill it in.
-    let isZero = system.osMajor == 0 && system.osMinor == 0 && system.osBugfix == 0
-    if isZero, [.linux, .android].contains(system.operatingSystem) { return nil }
+    guard system.hasVersion else { return nil }
     return [system.osMajor, system.osMinor, system.osBugfix].map { $0.map(String.init) ?? "?" }.joined(separator: ".")
   }
 }

@@ -78,7 +78,7 @@ private struct FactsView {
     let system = snapshot.system
     let parts = [system.osMajor, system.osMinor, system.osBugfix]
     if system.operatingSystem == .unknown, parts[0] == nil { return nil }
-    guard parts[0] != nil else { return system.operatingSystem.rawValue }
+    guard system.hasVersion, parts[0] != nil else { return system.operatingSystem.rawValue }
     return system.operatingSystem.rawValue + " " + parts.map { $0.map(String.init) ?? "?" }.joined(separator: ".")
   }
 
