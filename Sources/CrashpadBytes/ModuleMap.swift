@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Finds the module that an address lies in.
 ///
-/// Offsets are those in the module.
 /// Modules may lie in one another: on arm64, Linux puts the vDSO into a gap of the loader's range. The one that begins last
 /// has the address then, and the outer one has what is behind it again.
 package struct ModuleMap: Sendable {

@@ -67,7 +67,7 @@ extension MinidumpReader {
       module.debugName = name(from: range.offset + 24, to: range.end, bytes)
     case MinidumpFormat.codeViewELFBuildID where range.count > 4:
       let id = ByteRange(offset: range.offset + 4, count: range.count - 4)
-      // Writers that found no build id leave zeros. A longer id is none of theirs.
+      // Writers that found no build id leave at most 64 zeros.
       let isZero = id.count <= 64 && bytes.array(in: id).allSatisfy { $0 == 0 }
       if !isZero { module.identity = .buildID(SnapshotBytes(inputOffset: id.offset, count: id.count)) }
     case MinidumpFormat.codeViewPDB20 where range.count >= 16:

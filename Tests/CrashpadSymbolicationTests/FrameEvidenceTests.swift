@@ -107,6 +107,17 @@ struct FrameEvidenceTests {
     #expect(leaf.frames.map(\.trust).prefix(2) == [.context, .linkRegister])
   }
 
+  @Test func `A link register at the border of two modules ends in no fault`() throws {
+    var process = try TestProcess(.arm)
+    process.module("before", at: 0x4000, size: 0x1000)
+    process.module("App", at: 0x5000, size: 0x1000)
+    process.memory(at: 0x7000, [0, 0])
+    for link: UInt64 in 0x4ffe...0x5004 {
+      let walk = process.walk(FrameRegisters(.arm(framePointer: 7), [15: 0x5100, 13: 0x7000, 7: 0, 14: link]))
+      #expect(walk.frames.first?.instruction == 0x5100)
+    }
+  }
+
   @Test func `The return address at the stack pointer of x86-64 goes before the chain of frame pointers`() throws {
     // The call at 0x40220a is to 0x4000f0, before the instruction.
     let call: [UInt64] = [0x90_90, 0x90ff_ffde_e1e8_9090]

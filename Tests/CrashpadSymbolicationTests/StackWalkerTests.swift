@@ -177,34 +177,41 @@ struct StackWalkerTests {
     let seed = UInt64.random(in: 0...UInt64.max)
     var generator = SplitMix(seed: seed)
     print("StackWalker random walk \(part): seed \(seed)")
-    let empty = (arm: try TestProcess(.arm64), intel: try TestProcess(.x86_64))
-    for _ in 0..<200 {
-      let isArm = Bool.random(using: &generator)
-      var process = isArm ? empty.arm : empty.intel
+    let systems: [OperatingSystem] = [.ios, .linux, .windows]
+    // The number of registers is that of DWARF, with the instruction pointer.
+    let machines: [(CPUArchitecture, FrameRegisters.Architecture, registers: Int)] = [
+      (.arm64, .arm64, 33), (.x86_64, .x86_64, 17), (.x86, .x86, 9), (.arm, .arm(framePointer: 7), 16),
+      (.arm, .arm(framePointer: 11), 16),
+    ]
+    let empty = try machines.map { try TestProcess($0.0) }
+    for _ in 0..<400 {
+      let index = Int.random(in: 0..<machines.count, using: &generator)
+      var process = empty[index]
+      process.snapshot.system.operatingSystem = systems.randomElement(using: &generator)!
       Self.fill(&process, &generator)
       process.memory(at: UInt64.max - 15, [UInt64.random(in: 0...9, using: &generator)])
-      let architecture: FrameRegisters.Architecture = isArm ? .arm64 : .x86_64
-      var registers = FrameRegisters(architecture)
-      for number in 0..<(isArm ? 33 : 17) {
-        registers[number] =
-          [0x40_0000, 0x7000, .max, 0].randomElement(using: &generator)!
-          &+ UInt64.random(
-            in: 0...300, using: &generator)
-      }
+      var registers = FrameRegisters(machines[index].1)
+      for number in 0..<machines[index].registers { registers[number] = Self.word(&generator) }
       var limits = StackWalker.Limits()
       limits.frames = 500
-      let walk = process.walk(registers, limits: limits)
+      let walk = process.walk(registers, isThumb: Bool.random(using: &generator), limits: limits)
       #expect(walk.frames.count <= 500)
       #expect(!walk.frames.isEmpty)
     }
   }
 
+  /// Near the ends of modules, in the stack, and at both ends of the address space.
+  private static func word(_ generator: inout SplitMix) -> UInt64 {
+    let places: [UInt64] = [0x40_0000, 0x40_0f80, 0x40_1f80, 0x7000, .max, 0]
+    return places.randomElement(using: &generator)! &+ UInt64.random(in: 0...300, using: &generator)
+  }
+
+  /// Two modules side by side, one at the end of the address space, and a stack.
   private static func fill(_ process: inout TestProcess, _ generator: inout SplitMix) {
     process.module("App", at: 0x40_0000, size: 0x1000)
-    let words: [UInt64] = (0..<64).map { _ in
-      [0x40_0000, 0x7000, 0, .max].randomElement(using: &generator)! &+ UInt64.random(in: 0...600, using: &generator)
-    }
-    process.memory(at: 0x7000, words)
+    process.module("Library", at: 0x40_1000, size: 0x1000)
+    if Bool.random(using: &generator) { process.module("last", at: .max - 0xfff, size: 0x1000) }
+    process.memory(at: 0x7000, (0..<64).map { _ in word(&generator) })
   }
 }
 

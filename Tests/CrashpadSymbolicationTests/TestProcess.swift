@@ -32,12 +32,13 @@ struct TestProcess {
       WalkedModule(index: modules.count, address: address, size: size, symbols: LazySymbols(identity, cache)))
   }
 
-  func walk(_ registers: FrameRegisters, mask: UInt64 = 0, limits: StackWalker.Limits = StackWalker.Limits())
-    -> StackWalker.Walk
-  {
+  func walk(
+    _ registers: FrameRegisters, isThumb: Bool = false, mask: UInt64 = 0,
+    limits: StackWalker.Limits = StackWalker.Limits()
+  ) -> StackWalker.Walk {
     StackWalker(
       modules: modules, StackWalker.Process(snapshot, InputFile(bytes: []), addressMask: mask), limits: limits
-    ).walk(from: registers)
+    ).walk(from: registers, isThumb: isThumb)
   }
 }
 

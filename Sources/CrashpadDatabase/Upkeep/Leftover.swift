@@ -6,7 +6,7 @@ internal import SystemPackage
 /// An entry in a database that is no longer needed.
 package struct Leftover: Sendable, Hashable {
   package enum Kind: String, Sendable, CaseIterable {
-    /// In `new/`: a file of a session of ours that ended without removing it.
+    /// In `new/`: a file of a crashpadctl session that ended without removing it.
     case endedSession = "ended-run"
     /// In `new/`: a report that was not finished.
     case newFile = "new-file"
@@ -34,7 +34,7 @@ package struct Leftover: Sendable, Hashable {
   /// rejected dumps the time of the rejection.
   package let since: Int64
 
-  /// The id in its name; nil if there is none.
+  /// The id in its name; nil if the name has no id.
   package var id: UUIDBytes? { name.stem.uuid }
 }
 

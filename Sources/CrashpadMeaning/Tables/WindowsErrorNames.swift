@@ -19,7 +19,7 @@ package enum WindowsErrorNames {
   }
 
   private static let errorNames = Names(errors, radix: 10)
-  private static let statusNames = Names(statuses, radix: 16)
+  private static let statusNames = Names(statuses + "\n" + laterStatuses, radix: 16)
 
   /// A table that is parsed once, when the first name is needed.
   private struct Names: Sendable {

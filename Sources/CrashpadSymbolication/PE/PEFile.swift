@@ -26,7 +26,7 @@ struct PEFile: Sendable {
     case arm64 = 0xaa64
   }
 
-  /// Nil if it is none of the machines that are known.
+  /// Nil for an unknown machine.
   let machine: Machine?
   /// The time of the build, or a hash of it: with the size, the id by which symbol servers keep the file.
   let timestamp: UInt32
@@ -86,7 +86,7 @@ struct PEFile: Sendable {
     return next > 0 && sections[next - 1].isCode && address - sections[next - 1].address < sections[next - 1].size
   }
 
-  /// The bytes of a data directory; nil if there is none, or it is not in the file.
+  /// The bytes of a data directory; nil if the file lacks the directory or its bytes.
   private func directory(_ index: Int) -> (address: UInt64, range: ByteRange)? {
     guard index < directories.count, directories[index].address > 0 else { return nil }
     let (address, size) = directories[index]

@@ -99,7 +99,7 @@ extension StackWalker {
       of: callee.registers, at: callee.lookupOffset, isInnermost: !callee.isCaller, load)
     // Programs of STACK WIN may search the stack themselves.
     if callee.architecture == .x86, let address = caller?.instructionPointer, address >= Self.firstAddress,
-      !isInModule(address, callee)
+      !mayFollowCall(address, callee)
     {
       return nil
     }
@@ -121,11 +121,11 @@ extension StackWalker {
 
   /// Whether the process could execute code before an address, as far as its dump lists its memory.
   private func mayExecute(_ address: UInt64) -> Bool {
-    switch process.executable.contains((address & ~1) &- 1) {
+    switch process.executable.contains(endOfCall(address)) {
     case .executable, .unknown: true
     case .notExecutable: false
     // Some lists lack modules.
-    case .unlisted: module(at: (address & ~1) &- 1) != nil
+    case .unlisted: module(behindCallAt: address) != nil
     }
   }
 
@@ -153,11 +153,11 @@ extension StackWalker {
     var caller = callee.registers
     guard let stack = callee.registers.stackPointer else { return nil }
     guard callee.architecture.isIntel else {
-      guard let link = callee.registers.link, isInModule(stripped(link), callee) else { return nil }
+      guard let link = callee.registers.link, mayFollowCall(stripped(link), callee) else { return nil }
       caller.instructionPointer = link
       return Found(caller, .linkRegister)
     }
-    guard let saved = load(stack, callee), isInModule(saved, callee) else { return nil }
+    guard let saved = load(stack, callee), mayFollowCall(saved, callee) else { return nil }
     caller.instructionPointer = saved
     caller.stackPointer = stack &+ callee.architecture.addressSize
     // A direct call can't lead to an invalid address, and a return to one leaves any word there.
@@ -196,11 +196,11 @@ extension StackWalker {
   /// another module or function, or behind a call of this function: after a call it would lead into the function itself.
   private func leaf(_ callee: Position) -> Found? {
     guard let module = callee.module, let link = callee.registers.link.map(stripped),
-      isInModule(link, callee), let target = self.module(at: link &- 1)
+      mayFollowCall(link, callee), let target = self.module(behindCallAt: link)
     else { return nil }
     if target.index == module.index {
       let own = module.symbols?.functionAddress(callee.instruction - module.address)
-      let other = module.symbols?.functionAddress((link & ~1) &- 1 - module.address)
+      let other = module.symbols?.functionAddress(endOfCall(link) - module.address)
       if let own {
         // An address of no known function is not in this one.
         if own == other { return nil }
@@ -216,21 +216,23 @@ extension StackWalker {
     {
       return nil
     }
+    return byLink(link, callee, .linkRegister)
+  }
+
+  /// The caller at an address in the link register: the function has moved neither the stack nor the frame pointer.
+  private func byLink(_ link: UInt64, _ callee: Position, _ trust: FrameTrust) -> Found {
     var caller = callee.registers.preserved()
     caller.instructionPointer = link
     caller.stackPointer = callee.registers.stackPointer
-    return Found(caller, .linkRegister)
+    return Found(caller, trust)
   }
 
   /// The link register of a first frame of which nothing else is known.
   private func byLinkRegister(_ callee: Position) -> Found? {
-    guard callee.trust == .context, let link = callee.registers.link, looksLikeReturnAddress(stripped(link), callee),
+    guard !callee.isCaller, let link = callee.registers.link, looksLikeReturnAddress(stripped(link), callee),
       stripped(link) != callee.instruction
     else { return nil }
-    var caller = callee.registers.preserved()
-    caller.instructionPointer = link
-    caller.stackPointer = callee.registers.stackPointer
-    var found = Found(caller, .scan)
+    var found = byLink(link, callee, .scan)
     found.skippedWords = 0
     return found
   }
@@ -287,7 +289,7 @@ extension StackWalker {
     // A register that may hold anything led to one return address, and no further.
     guard looksLikeReturnAddress(stripped(saved), callee) else { return .notFound }
     var found = Found(caller, .scan)
-    found.skippedWords = callee.registers.stackPointer.flatMap { Int(exactly: (frame &+ size &- $0) / size) }
+    found.skippedWords = callee.registers.stackPointer.flatMap { frame >= $0 ? Int((frame - $0) / size) + 1 : nil }
     return .found(found)
   }
 
@@ -297,7 +299,7 @@ extension StackWalker {
     guard next > frame, next % size == 0, let saved = load(next &+ size, callee) else { return false }
     if saved == 0 { return load(next, callee) == 0 }
     let address = stripped(saved)
-    return isInModule(address, callee) || process.executable.contains(address) == .executable
+    return mayFollowCall(address, callee) || process.executable.contains(address) == .executable
       || (modules.isEmpty && address >= Self.firstAddress)
   }
 
@@ -306,9 +308,9 @@ extension StackWalker {
     guard address != 0x0def_aced_0def_aced else { return false }
     // A damaged dump may lack the modules.
     if modules.isEmpty { return true }
-    if module(at: (address & ~1) &- 1) != nil {
+    if module(behindCallAt: address) != nil {
       // A function may be called in other ways than by a call; a register that may hold anything needs the evidence.
-      return callee.trust.knowsFramePointer ? isAligned(address, callee) : isInModule(address, callee)
+      return callee.trust.knowsFramePointer ? isAligned(address, callee) : mayFollowCall(address, callee)
     }
     guard callee.trust.leadsOutOfModules, isAligned(address, callee) else { return false }
     switch process.executable.contains(address) {
@@ -326,7 +328,7 @@ extension StackWalker {
       guard next > frame, next % size == 0, let saved = load(next &+ size, callee),
         let further = load(next, callee).map(recordAddress)
       else { return false }
-      if isInModule(stripped(saved), callee) { return true }
+      if mayFollowCall(stripped(saved), callee) { return true }
       (frame, next) = (next, further)
     }
     return false
@@ -364,7 +366,7 @@ extension StackWalker {
   }
 
   private func looksLikeReturnAddress(_ address: UInt64, _ callee: Position) -> Bool {
-    guard isInModule(address, callee), let module = module(at: (address & ~1) &- 1) else { return false }
+    guard mayFollowCall(address, callee), let module = module(behindCallAt: address) else { return false }
     guard let symbols = module.symbols else { return true }
     if isSignalReturn(address, callee, module) { return true }
     let offset = (address & ~1) - module.address
@@ -375,14 +377,21 @@ extension StackWalker {
 
   // MARK: Evidence
 
+  /// The last byte of a call, by its return address. Bit 0 of that may mark Thumb; on other processors one byte less is in
+  /// the call, too.
+  private func endOfCall(_ address: UInt64) -> UInt64 { (address & ~1) &- 1 }
+
+  /// The module of the call that returns to an address.
+  private func module(behindCallAt address: UInt64) -> WalkedModule? { module(at: endOfCall(address)) }
+
   /// Whether an address is in the code of a module, and behind a call or at the code to which a signal handler returns, as
   /// far as that is known.
-  private func isInModule(_ address: UInt64, _ callee: Position) -> Bool {
-    guard isAligned(address, callee), let module = module(at: (address & ~1) &- 1),
+  private func mayFollowCall(_ address: UInt64, _ callee: Position) -> Bool {
+    guard isAligned(address, callee), let module = module(behindCallAt: address),
       // The headers of a program are in its memory, but are no code.
-      (address & ~1) &- 1 - module.address >= Self.smallestHeader
+      endOfCall(address) - module.address >= Self.smallestHeader
     else { return false }
-    if process.executable.contains((address & ~1) &- 1) == .notExecutable { return false }
+    if process.executable.contains(endOfCall(address)) == .notExecutable { return false }
     return call(before: address, callee) != .some(nil) || isSignalReturn(address, callee, module)
   }
 
