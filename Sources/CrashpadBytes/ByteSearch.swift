@@ -7,6 +7,23 @@ extension String {
   /// Whether the string contains `word` with no letter next to it: "malloc_report" is not in "mymalloc_report".
   package func containsWord(_ word: String) -> Bool { containsBytes(word, isWhole: true) }
 
+  /// Whether the string contains `word` and neither a letter, a digit nor _ next to it: "Realm" is not in "RealmNotes".
+  package func containsIdentifier(_ word: String) -> Bool {
+    var rest = self[...]
+    while let range = rest.firstRange(of: word) {
+      let before = range.lowerBound > startIndex ? utf8[utf8.index(before: range.lowerBound)] : 0x20
+      let after = range.upperBound < endIndex ? utf8[range.upperBound] : 0x20
+      let endsOpen = word.utf8.last.map { !Self.isIdentifier($0) } ?? true
+      if !Self.isIdentifier(before), endsOpen || !Self.isIdentifier(after) { return true }
+      rest = rest[range.upperBound...]
+    }
+    return false
+  }
+
+  private static func isIdentifier(_ byte: UInt8) -> Bool {
+    byte == UInt8(ascii: "_") || (0x30...0x39).contains(byte) || (0x61...0x7a).contains(byte | 0x20) || byte >= 0x80
+  }
+
   private func containsBytes(_ word: String, isWhole: Bool) -> Bool {
     let (text, word) = (utf8.span, word.utf8.span)
     func isLetter(_ index: Int) -> Bool {

@@ -89,46 +89,9 @@ package struct CrashException: Sendable, Hashable {
 
   /// The error that a runtime's message names.
   private static func error(_ text: String) -> (Kind, String, String)? {
-    objectiveC(text) ?? cxx(text) ?? swift(text)
-  }
-
-  /// "*** Terminating app due to uncaught exception 'NSRangeException', reason: '*** -[__NSArrayI …'"
-  private static func objectiveC(_ text: String) -> (Kind, String, String)? {
-    guard let start = text.firstRange(of: "due to uncaught exception '") else { return nil }
-    let rest = text[start.upperBound...]
-    guard let end = rest.firstRange(of: "'") else { return nil }
-    let name = String(rest[..<end.lowerBound])
-    guard let reason = rest[end.upperBound...].firstRange(of: "reason: '") else { return (.objectiveC, name, "") }
-    var value = rest[reason.upperBound...]
-    if let stack = value.firstRange(of: "\n*** First throw call stack") { value = value[..<stack.lowerBound] }
-    if value.hasSuffix("'") { value.removeLast() }
-    return (.objectiveC, name, String(value))
-  }
-
-  /// "uncaught exception of type std::out_of_range: no such key", "… throwing an instance of 'E'\n  what():  text"
-  private static func cxx(_ text: String) -> (Kind, String, String)? {
-    if let start = text.firstRange(of: "uncaught exception of type ") {
-      let rest = text[start.upperBound...].prefix { $0 != "\n" }
-      guard let end = rest.firstRange(of: ": ") else { return (.language, String(rest), "") }
-      return (.language, String(rest[..<end.lowerBound]), String(rest[end.upperBound...]))
-    }
-    guard let start = text.firstRange(of: "throwing an instance of '"),
-      let end = text[start.upperBound...].firstRange(of: "'")
-    else { return nil }
-    let what = text[end.upperBound...].firstRange(of: "what():").map { text[$0.upperBound...].drop { $0 == " " } }
-    return (.language, String(text[start.upperBound..<end.lowerBound]), String(what?.prefix { $0 != "\n" } ?? ""))
-  }
-
-  /// "Fatal error: Error raised at top level: Shop.Refusal.noStock"
-  private static func swift(_ text: String) -> (Kind, String, String)? {
-    for start in ["Error raised at top level: ", "unexpectedly raised an error: "] {
-      guard let range = text.firstRange(of: start) else { continue }
-      let reason = text[range.upperBound...].prefix { $0 != "\n" }
-      let name = reason.prefix { $0 != "(" && $0 != " " }
-      guard !name.isEmpty else { continue }
-      return (.language, String(name), String(reason))
-    }
-    return nil
+    let message = RuntimeMessage(text)
+    guard let name = message.exception else { return nil }
+    return (message.runtime == .objectiveC ? .objectiveC : .language, name, message.reason ?? "")
   }
 }
 

@@ -21,8 +21,22 @@ public struct CrashExplanation: Sendable {
     public let frame: Int?
   }
 
+  /// How sure a summary is.
+  public enum Certainty: String, Sendable, CaseIterable {
+    /// The system, a runtime or the program says so: a code, a termination, a message.
+    case stated
+    /// The functions that ended the process are on the stack.
+    case shown
+    /// The facts fit, and others would fit too.
+    case inferred
+    /// The input does not say it.
+    case unknown
+  }
+
   /// The event, as one sentence.
   public let summary: String
+  /// How sure the summary is.
+  public let certainty: Certainty
   /// False if the process kept running, or the report is not about a process.
   public let isCrash: Bool
   /// States who ended the process; further sentences point out conflicts in the input.
@@ -65,6 +79,7 @@ public struct CrashExplanation: Sendable {
 
   private init(_ explanation: Explanation) {
     summary = explanation.summary
+    certainty = Certainty(rawValue: explanation.certainty.rawValue) ?? .unknown
     isCrash = explanation.isCrash
     endedBy = explanation.endedBy
     evidence = explanation.evidence.map {

@@ -22,6 +22,7 @@ package struct CodeMeaning: Sendable, Hashable {
     case syndrome = "arm64 syndrome"
     case faultStatus = "arm64 fault status"
     case trap = "arm64 brk"
+    case bugType = "type of report"
     case address = "address pattern"
     case kernelTriage = "kernel triage"
     case message
@@ -60,11 +61,13 @@ package struct CodeMeaning: Sendable, Hashable {
   /// The subject of a crash with this code, if it says more than the crash's own code; without its period.
   package let headline: String?
   package let source: Source
+  /// The evidence that a message or function needs; a code needs none.
+  package let grounds: Grounds
 
   init(
     _ kind: Kind, of context: String? = nil, _ name: String, _ numbers: [Number] = [], aliases: [String] = [],
     _ event: String, endedBy: String = "", causes: [String] = [], advice: [String] = [], myth: String? = nil,
-    headline: String? = nil, _ source: Source
+    headline: String? = nil, _ source: Source, grounds: Grounds = Grounds(.cause)
   ) {
     self.kind = kind
     self.context = context
@@ -78,6 +81,7 @@ package struct CodeMeaning: Sendable, Hashable {
     self.myth = myth
     self.headline = headline
     self.source = source
+    self.grounds = grounds
   }
 
   /// The number, if it is the same on all platforms or there is only one.
@@ -102,6 +106,7 @@ package struct CodeMeaning: Sendable, Hashable {
     case .syndrome: "esr ec \(number.map(hex) ?? name)"
     case .faultStatus: "esr dfsc \(number.map(hex) ?? name)"
     case .trap: "brk \(number.map(hex) ?? name)"
+    case .bugType: "bug_type \(numbers.first.map { String($0.value) } ?? name)"
     case .fastFail: "fastfail \(number.map { String($0) } ?? name)"
     case .exception, .signal, .address, .kernelTriage, .message, .function: name
     case .exceptionCode, .resource, .guardViolation, .signalCode: context.map { "\($0) \(name)" } ?? name

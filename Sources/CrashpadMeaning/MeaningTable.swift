@@ -8,7 +8,7 @@ package enum MeaningTable {
     + CodeMeaning.jetsamBands + CodeMeaning.exceptions + CodeMeaning.exceptionCodes + CodeMeaning.crashSignals
     + CodeMeaning.resources + CodeMeaning.guards + CodeMeaning.signals + CodeMeaning.signalCodes
     + CodeMeaning.windowsCodes + CodeMeaning.fastFails + CodeMeaning.syndromes + CodeMeaning.faultStatuses
-    + CodeMeaning.traps
+    + CodeMeaning.traps + CodeMeaning.bugTypes
     + CodeMeaning.addresses + CodeMeaning.kernelTriage + CodeMeaning.messages
     + CodeMeaning.functions
 
@@ -67,18 +67,8 @@ package enum MeaningTable {
   /// Returns the row for a reason of __fastfail.
   package static func fastFail(_ reason: UInt64) -> CodeMeaning? { CodeMeaning.fastFails.first { $0.has(reason) } }
 
-  /// Returns the row for a runtime message: the one whose matching text is the longest.
-  package static func message(_ text: String) -> CodeMeaning? { longest(in: text, CodeMeaning.messages) }
-
-  /// Returns the row for the functions of a stack, and the index of the innermost function that it names.
-  package static func function(in stack: [String]) -> (row: CodeMeaning, index: Int)? {
-    for row in CodeMeaning.functions {
-      let names = [row.name] + row.aliases
-      let index = stack.firstIndex { function in names.contains { function.containsWord($0) } }
-      if let index { return (row, index) }
-    }
-    return nil
-  }
+  /// Returns the row for a runtime message: the one that says most.
+  package static func message(_ text: String) -> CodeMeaning? { EvidenceSearch.all.message(text) }
 
   /// Returns the row for a line of `ktriageinfo`.
   package static func kernelTriage(_ line: String) -> CodeMeaning? { longest(in: line, CodeMeaning.kernelTriage) }

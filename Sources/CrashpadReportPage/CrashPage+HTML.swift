@@ -67,6 +67,7 @@ struct CrashPageWriter {
     let explanation = page.explanation
     var html: HTML = "<p class=\"\(explanation.isCrash ? "summary crash" : "summary" as HTML)\">"
     html += "\(texts.place(page.summary, limit: 2000))</p>\n<dl class=\"parts\">\n"
+    add("Certainty", [explanation.certainty.words], to: &html)
     add("Ended by", explanation.endedBy, to: &html)
     if !explanation.evidence.isEmpty {
       var items: [HTML] = []

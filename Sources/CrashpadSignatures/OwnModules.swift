@@ -2,17 +2,26 @@
 internal import CrashpadBytes
 package import CrashpadSnapshot
 
-/// Tells the modules of the application from those of the system and of language runtimes, by their paths.
+/// Tells the modules of the application from those of the system and of language runtimes: by their paths, and where a
+/// report has names alone, by the process, the module of the main function, and the names of the system's images.
 package struct OwnModules: Sendable {
   private let executable: Int?
   private let system: OperatingSystem
   private let additional: [Glob]
+  /// Whether modules may be without paths.
+  private let isReport: Bool
+  private let processName: String?
+  /// The modules whose main function started the process.
+  private let mainModules: [Int]
 
   /// - Parameter additional: paths and names of modules that count as the application's, whatever else is known of them.
   package init(_ snapshot: ProcessSnapshot, additional: [Glob] = []) {
     executable = snapshot.executableIndex
     system = snapshot.system.operatingSystem
     self.additional = additional
+    isReport = snapshot.report != nil
+    processName = snapshot.report?.processName.flatMap { $0.isEmpty ? nil : $0 }
+    mainModules = isReport ? Self.mainModules(snapshot) : []
   }
 
   /// - Parameters:
@@ -22,7 +31,7 @@ package struct OwnModules: Sendable {
     let name = lastPathComponent(path)
     if additional.contains(where: { $0.matches(path) || $0.matches(name) }) { return true }
     if index == executable { return true }
-    if name.utf8.count == path.utf8.count { return false }
+    if name.utf8.count == path.utf8.count { return isReport && containsName(name, index) }
     if Self.systemNames.contains(where: { $0.matches(name) }) { return false }
     if Self.systemPaths.contains(where: { path.utf8.starts(with: $0.utf8) }) { return false }
     if path.containsBytes("/RuntimeRoot/") { return false }
@@ -31,6 +40,34 @@ package struct OwnModules: Sendable {
     case .windows: return !path.lowercased().contains("\\windows\\")
     default: return path.hasPrefix("/")
     }
+  }
+
+  // MARK: Names without paths
+
+  private func containsName(_ name: String, _ index: Int) -> Bool {
+    guard !name.isEmpty, name != "???", !Self.systemNames.contains(where: { $0.matches(name) }) else { return false }
+    // Debug builds of Xcode have the program's code in a library beside it.
+    if let processName, name == processName || name == processName + ".debug.dylib" { return true }
+    if name == "__preview.dylib" { return true }
+    if !mainModules.isEmpty || processName != nil { return mainModules.contains(index) }
+    // A pasted stack alone: what no list of the system's images has is inferred to be the program.
+    return !SystemImages.contains(name)
+  }
+
+  /// The modules of the functions that `start` calls, and of a debug build's library.
+  private static func mainModules(_ snapshot: ProcessSnapshot) -> [Int] {
+    var modules: [Int] = []
+    for thread in snapshot.threads {
+      for frame in thread.frames?.suffix(4) ?? [] {
+        guard let module = frame.module, let function = frame.function, isMain(function) else { continue }
+        if !modules.contains(module) { modules.append(module) }
+      }
+    }
+    return modules
+  }
+
+  private static func isMain(_ function: String) -> Bool {
+    function == "main" || function == "__debug_main_executable_dylib_entry_point" || function.hasSuffix(".$main()")
   }
 
   private static let applePaths = [".app/", ".appex/", "/Containers/Bundle/", "/Bundle/Application/"]
@@ -44,5 +81,34 @@ package struct OwnModules: Sendable {
     "lib_Foundation*", "libFoundation*", "libgcc_s*", "libdispatch*",
     "libBlocksRuntime*", "libdl.so*", "librt.so*", "ld-linux*", "ld-musl*", "linux-vdso*", "libasan*", "libubsan*",
     "libtsan*", "libcrashpad*", "libsystem_*", "libobjc*",
+  ]
+}
+
+/// The images of Apple's systems, for reports that have names without paths.
+enum SystemImages {
+  /// Whether `name` is an image of the system, judged by its name.
+  static func contains(_ name: String) -> Bool {
+    if name == "dyld" || name == "dyld_sim" || name.hasPrefix("lib") && name.hasSuffix(".dylib") { return true }
+    return names.contains(name) || prefixes.contains { name.hasPrefix($0) } || suffixes.contains { name.hasSuffix($0) }
+  }
+
+  private static let prefixes = [
+    "libsystem", "AGX", "AppleMetal", "CoreFoundation", "_", "Swift", "UIKit", "AppKit", "WebKit", "WebCore", "Metal",
+  ]
+  private static let suffixes = ["Services", "Foundation", "Support", "Framework"]
+  private static let names: Set<String> = [
+    "AVFAudio", "AVFCapture", "AVFCore", "AVKit", "Accelerate", "Accessibility", "AccessibilityUtilities",
+    "AppIntents", "AttributeGraph", "AudioToolbox", "AudioToolboxCore", "AuthKit", "BackgroundTasks", "BaseBoard",
+    "BoardServices", "CFNetwork", "CloudKit", "Combine", "Contacts", "CoreAudio", "CoreAutoLayout", "CoreBluetooth",
+    "CoreData", "CoreDuet", "CoreGraphics", "CoreHaptics", "CoreImage", "CoreLocation", "CoreMedia", "CoreML",
+    "CoreMotion", "CoreNFC", "CoreSpotlight", "CoreTelephony", "CoreText", "CoreUI", "CoreVideo", "DataDetectorsCore",
+    "EventKit", "FileProvider", "Foundation", "GameController", "GameKit", "GPURawCounter", "GraphicsServices",
+    "HIToolbox", "HealthKit", "HomeKit", "IOKit", "IOSurface", "ImageIO", "Intents", "JavaScriptCore", "LaunchServices",
+    "LinkPresentation", "LocalAuthentication", "MLCompute", "MapKit", "MediaPlayer", "MediaToolbox", "MessageUI",
+    "MetalKit", "MobileCoreServices", "ModelIO", "NaturalLanguage", "Network", "NetworkExtension", "OpenGLES", "OSLog",
+    "PDFKit", "PassKit", "PencilKit", "Photos", "PhotosUI", "PushKit", "QuartzCore", "QuickLook", "RealityKit",
+    "SafariServices", "SceneKit", "Security", "ShareSheet", "Sharing", "SkyLight", "Speech", "SpriteKit", "StoreKit",
+    "Symbols", "SystemConfiguration", "TCC", "TextInput", "TextInputCore", "UserNotifications", "VectorKit",
+    "VideoToolbox", "Vision", "WatchKit", "WidgetKit", "caulk",
   ]
 }

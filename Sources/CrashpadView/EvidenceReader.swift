@@ -48,7 +48,9 @@ package struct EvidenceReader: Sendable {
     }
     evidence = CrashEvidence(
       exception: snapshot.exception, system: snapshot.system, report: snapshot.report, processName: processName,
-      threads: threads, crashed: crashed, lastException: result.lastException.flatMap { reader.frames($0) },
+
+      processID: snapshot.processID.map { Int64($0) }, threads: threads, crashed: crashed,
+      lastException: result.lastException.flatMap { reader.frames($0) },
       messages: Self.messages(snapshot, text))
   }
 

@@ -56,6 +56,28 @@ struct CodeAnswerTests {
       "'Thread 1: Simultaneous accesses to 0x100, but modification requires exclusive access'", "Simultaneous accesses"),
     Question("'CL - (arg = 0x0) cluster_pagein past EOF'", "cluster_pagein past EOF"),
     Question("signal 40", "signal 40 of Linux, a real-time signal"),
+    Question("'Thread 1: EXC_BAD_ACCESS (code=1, address=0x10)'", "EXC_BAD_ACCESS / KERN_INVALID_ADDRESS"),
+    Question("'Thread 12: EXC_BAD_ACCESS (code=2, address=0x16b4ffff8)'", "EXC_BAD_ACCESS / KERN_PROTECTION_FAILURE"),
+    Question("'Thread 3: EXC_BAD_ACCESS (code=EXC_I386_GPFLT)'", "EXC_BAD_ACCESS / EXC_I386_GPFLT"),
+    Question(
+      "'Thread 1: EXC_BAD_INSTRUCTION (code=EXC_I386_INVOP, subcode=0x0)'", "EXC_BAD_INSTRUCTION / EXC_I386_INVOP"),
+    Question(
+      "'Thread 12: EXC_BREAKPOINT (code=1, subcode=0x1a2b3c4d0)'", "EXC_BREAKPOINT / EXC_ARM_BREAKPOINT (arm64)",
+      "EXC_BREAKPOINT / EXC_I386_SGL (x86_64)"),
+    Question("'Thread 1: EXC_RESOURCE RESOURCE_TYPE_MEMORY (limit=1850 MB, unused=0x0)'", "EXC_RESOURCE / MEMORY"),
+    Question(
+      "'Thread 7: EXC_RESOURCE (RESOURCE_TYPE_MEMORY: high watermark memory limit exceeded) (limit=200 MB)'",
+      "EXC_RESOURCE / MEMORY"),
+    Question("'Thread 1: signal SIGABRT'", "SIGABRT"), Question("signal SIGABRT", "SIGABRT"),
+    Question("'Program received signal SIGSEGV, Segmentation fault.'", "SIGSEGV"),
+    Question("'died with <Signals.SIGSEGV: 11>.'", "SIGSEGV"),
+    Question("'Segmentation fault (core dumped)'", "\"Segmentation fault (core dumped)\": SIGSEGV"),
+    Question("'Bus error'", "\"Bus error\": SIGBUS"),
+    Question("'Aborted (core dumped)'", "\"Aborted (core dumped)\": SIGABRT"),
+    Question("Killed", "\"Killed\": SIGKILL"), Question("OOMKilled", "\"OOMKilled\": SIGKILL"),
+    Question("'exit 0xC0000005'", "0xc0000005 EXCEPTION_ACCESS_VIOLATION"),
+    Question("bug_type 309", "bug_type 309, 109: crash report"),
+    Question("'\"bug_type\":\"298\"'", "bug_type 298, 198, 98: jetsam event"),
   ]
 
   @Test(arguments: questions)

@@ -141,7 +141,11 @@ struct ExplanationTests {
     let end = ["app:Cart.total()", "start"]
     let stacks: [(names: [String], words: String)] = [
       (abort + ["malloc_vreport", "malloc_report", "free"], "The allocator found"),
-      (abort + ["abort_message", "demangling_terminate_handler()", "_objc_terminate()"], "An Objective-C exception"),
+      (abort + ["abort_message", "demangling_terminate_handler()", "_objc_terminate()"], "A C++ or Objective-C"),
+      (
+        abort + ["abort_message", "_objc_terminate()", "__cxa_throw", "objc_exception_throw"],
+        "An Objective-C exception"
+      ),
       (abort + ["abort_message", "demangling_terminate_handler()", "std::__terminate(void (*)())"], "A C++ or"),
       (["__pthread_kill_implementation", "raise", "abort", "__assert_fail_base", "__assert_fail"], "A C assertion"),
       (abort + ["__stack_chk_fail"], "A buffer on the stack"),

@@ -45,15 +45,6 @@ struct MeaningTableTests {
     }
   }
 
-  @Test func `A message is found by each of its texts, in a line with other words`() {
-    for row in MeaningTable.all where row.kind == .message {
-      for text in row.aliases {
-        let found = MeaningTable.message("App/View.swift:12: \(text) 0x600 of Thing")
-        #expect(found?.aliases.contains { $0.contains(text) } == true, "\(text): \(found?.name ?? "none")")
-      }
-    }
-  }
-
   @Test(arguments: [
     ("-[NSObject(NSObject) doesNotRecognizeSelector:]", "doesNotRecognizeSelector:"),
     ("core::panicking::panic_fmt", "rust_begin_unwind"), ("_objc_exception_throw", "objc_exception_throw"),
@@ -61,7 +52,7 @@ struct MeaningTableTests {
     ("mymalloc_report", nil), ("malloc_reporter", nil), ("MyNSAssertionHandlerProxy", nil), ("__stack_chk_failed", nil),
   ])
   func `A function is found in a longer name, but not in a word that only contains it`(name: String, row: String?) {
-    #expect(MeaningTable.function(in: ["frame", name])?.row.name == row)
+    #expect(EvidenceSearch.all.function(name)?.name == row)
   }
 
   @Test func `The 31 signals of Linux and of Darwin are known by their numbers`() {

@@ -35,7 +35,8 @@ struct CodeTableTests {
     .guardViolation: "VIOLATIONS OF EXC_GUARD", .signal: "SIGNALS", .signalCode: "CODES OF SIGNALS",
     .windows: "EXCEPTION CODES OF WINDOWS", .fastFail: "REASONS OF FAST FAIL", .syndrome: "CLASSES OF ESR",
     .faultStatus: "FAULT STATUSES OF ESR",
-    .trap: "IMMEDIATES OF BRK", .address: "PATTERNS OF ADDRESSES", .kernelTriage: "LINES OF KTRIAGEINFO",
+    .trap: "IMMEDIATES OF BRK", .bugType: "TYPES OF REPORTS", .address: "PATTERNS OF ADDRESSES",
+    .kernelTriage: "LINES OF KTRIAGEINFO",
     .message: "MESSAGES OF RUNTIMES", .function: "FUNCTIONS ON STACKS",
   ]
 

@@ -28,6 +28,18 @@ package struct CrashEvidence: Sendable {
       self.isOfApp = isOfApp
     }
 
+    /// Whether the code is the application's and may be a cause. The main function is on every stack; checks of libc++ are
+    /// inlined into the code that failed them; and a crash reporter only handles the crash.
+    package var isCause: Bool {
+      guard isOfApp else { return false }
+      guard let function else { return true }
+      return !Self.mainFunctions.contains(where: { function == $0 || function.hasSuffix(".\($0)") })
+        && !function.containsBytes("/include/c++/v1/") && !function.hasPrefix("Swift runtime failure: ")
+        && !CrashReporters.contains(function: function, module: nil)
+    }
+
+    private static let mainFunctions = ["main", "$main()", "main()", "_main", "__main_argc_argv", "start"]
+
     /// Such as "Scene.load() in Orrery (Scene.swift:12)".
     package var text: String {
       let place = module ?? "no module"
@@ -62,13 +74,8 @@ package struct CrashEvidence: Sendable {
       }
     }
 
-    /// The index of the innermost frame of the application. It skips the main function, which is on every stack, and
-    /// checks of libc++, which are inlined into the code that failed them.
-    package var firstOfApp: Int? {
-      frames.firstIndex {
-        $0.isOfApp && $0.function != "main" && $0.function?.containsBytes("/include/c++/v1/") != true
-      }
-    }
+    /// The index of the innermost frame of the application that may be a cause.
+    package var firstOfApp: Int? { frames.firstIndex(where: \.isCause) }
 
     /// Such as "thread 3 (com.example.store)".
     package var title: String { "thread \(index)" + ((queue ?? name).map { " (\($0))" } ?? "") }
@@ -78,6 +85,7 @@ package struct CrashEvidence: Sendable {
   package var system: SystemSnapshot
   package var report: ReportSnapshot?
   package var processName: String?
+  package var processID: Int64?
   package var threads: [Thread]
   /// The index in `threads` of the thread that crashed, or that the report names.
   package var crashed: Int?
@@ -88,12 +96,13 @@ package struct CrashEvidence: Sendable {
 
   package init(
     exception: ExceptionSnapshot?, system: SystemSnapshot, report: ReportSnapshot?, processName: String?,
-    threads: [Thread], crashed: Int?, lastException: [Frame] = [], messages: [String]
+    processID: Int64? = nil, threads: [Thread], crashed: Int?, lastException: [Frame] = [], messages: [String]
   ) {
     self.exception = exception
     self.system = system
     self.report = report
     self.processName = processName
+    self.processID = processID
     self.threads = threads
     self.crashed = crashed
     self.lastException = lastException

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+internal import CrashpadBytes
 internal import CrashpadSnapshot
 
 /// The explanation of a crash: what happened, who ended the process, the evidence, advice, and open questions.
@@ -13,8 +14,31 @@ package struct Explanation: Sendable {
     package var frame: Int?
   }
 
+  /// How sure the summary is.
+  package enum Certainty: String, Sendable, CaseIterable {
+    /// The system, a runtime or the program says so: a code, a termination, a message.
+    case stated
+    /// The functions that ended the process are on the stack.
+    case shown
+    /// The facts fit, and others would fit too.
+    case inferred
+    /// The input does not say it.
+    case unknown
+
+    /// For a person; empty where the open questions say it.
+    package var words: String {
+      switch self {
+      case .stated: "Stated by the system, a runtime or the program."
+      case .shown: "Shown by the functions on the stack."
+      case .inferred: "Inferred: other causes would fit too."
+      case .unknown: ""
+      }
+    }
+  }
+
   /// The event, as a sentence.
   package var summary = ""
+  package var certainty = Certainty.unknown
   /// States who ended the process; further sentences point out conflicts between exception and termination.
   package var endedBy: [String] = []
   package var evidence: [Evidence] = []
@@ -59,6 +83,7 @@ struct ExplanationBuilder {
     if !explainTermination() { explainException() }
     addDisagreement()
     addSystemEvidence()
+    nameCodes()
     finish()
   }
 
@@ -73,7 +98,7 @@ struct ExplanationBuilder {
     }
     result.endedBy = unique(result.endedBy)
     result.evidence = unique(result.evidence)
-    result.advice = unique(result.advice)
+    result.advice = AdviceChoice(crash).choice(of: unique(result.advice))
     result.notKnown = unique(result.notKnown)
     result.cautions = unique(result.cautions)
     result.rows = unique(result.rows)
@@ -97,17 +122,44 @@ struct ExplanationBuilder {
   mutating func take(_ row: CodeMeaning, summary: String? = nil) {
     let reading = CodeReading(row)
     result.summary = summary ?? reading.event
+    result.certainty = .stated
     if !reading.endedBy.isEmpty { result.endedBy.append(sentence(reading.endedBy)) }
     result.advice += reading.advice
     for row in reading.rows { add(row) }
   }
 
+  /// Names the exception and the termination as the report has them, unless the summary does.
+  private mutating func nameCodes() {
+    var texts: [String] = []
+    if let exception = crash.exception {
+      let title = ExceptionDescription(exception, crash.system).title
+      // The codes of a guard or resource may be in the termination alone.
+      let type = title.firstRange(of: " / ").map { String(title[..<$0.lowerBound]) } ?? title
+      if !result.summary.containsBytes(type) { texts.append("The exception: \(title).") }
+    }
+    if let text = termination.flatMap({ $0.codeText }), !result.summary.containsBytes(text) {
+      texts.append("The termination: \(text).")
+    }
+    result.evidence.insert(contentsOf: texts.map { Explanation.Evidence(text: $0, place: nil) }, at: 0)
+  }
+
   /// Adds the first frame of the application in a stack as evidence.
   mutating func noteSuspect(_ thread: CrashEvidence.Thread, _ words: String) {
-    guard let index = thread.firstOfApp else {
-      result.notKnown.append("Which code of the application is involved: \(thread.title) has none of it in its stack.")
-      return
-    }
-    note("\(words) \(thread.frames[index].text)", thread, frame: index)
+    if let index = thread.firstOfApp { return note("\(words) \(thread.frames[index].text)", thread, frame: index) }
+    // The stack of the exception has it.
+    if crash.lastException.contains(where: \.isCause) { return }
+    let isMain = thread.frames.contains { $0.isOfApp }
+    result.notKnown.append(
+      "Which code of the application is involved: \(thread.title) has \(isMain ? "only its main function" : "none of it")"
+        + " in its stack.")
+  }
+}
+
+extension ReportSnapshot.Termination {
+  /// Such as "RUNNINGBOARD 0xdead10cc"; nil if the report has neither.
+  var codeText: String? {
+    let number = code.map { $0 < 0x1_0000 ? String($0) : hex($0) }
+    let parts = [namespace, number].compactMap { $0 }
+    return parts.isEmpty ? nil : parts.joined(separator: " ")
   }
 }

@@ -7,11 +7,7 @@ extension ExplanationBuilder {
   mutating func explainException() {
     guard let exception = crash.exception else {
       if report?.kind == .resource { return explainResourceText() }
-      if result.summary.isEmpty {
-        result.summary = "The report has neither an exception nor a termination."
-        result.notKnown.append("Why the process ended.")
-      }
-      return
+      return explainWithoutException()
     }
     let description = ExceptionDescription(exception, crash.system)
     if exception.kind == .mach, exception.code == 11, exception.codes.count < 2 || exception.codes[1] == 0 {
@@ -26,6 +22,7 @@ extension ExplanationBuilder {
       result.advice += WindowsParameters(exception).advice ?? reading.advice
       let endedBy = description.rows.lazy.map(\.endedBy).first { !$0.isEmpty } ?? CodeReading(first).endedBy
       if !endedBy.isEmpty { result.endedBy.append(sentence(endedBy)) }
+      result.certainty = .stated
     } else {
       result.notKnown.append("What \(description.title) means: the table does not have it.")
     }
@@ -33,8 +30,21 @@ extension ExplanationBuilder {
     for sentence in WindowsParameters(exception).notes { note(sentence) }
     addAddress(exception)
     addTrap(exception)
-    if !addMessages() { addFunctions(exception) }
-    addStacks(exception)
+    explainVerdict(exception)
+    addStacks()
+  }
+
+  /// Explains a report that has neither exception nor termination by its stacks and messages.
+  private mutating func explainWithoutException() {
+    guard result.summary.isEmpty else { return }
+    if explainVerdict(nil) {
+      addStacks()
+    } else {
+      result.summary = "The report has neither an exception nor a termination."
+      for line in messageLines.prefix(1) { note("The program left the message: \(shortened(line)).") }
+      if crash.crashed != nil { addStacks() }
+    }
+    result.notKnown.append("Why the process ended: the report has neither an exception nor a termination.")
   }
 
   /// Explains a resource by the text of a report, which does not have the kernel's codes in their usual form.
@@ -128,66 +138,68 @@ extension ExplanationBuilder {
 
   // MARK: Messages and stacks
 
-  /// The maximum number of message lines to examine.
-  private static let messageLines = 200
+  /// The lines of all messages.
+  private var messageLines: [String] {
+    crash.messages.flatMap { $0.split(whereSeparator: \.isNewline).map(String.init) }
+  }
 
-  /// - Returns: Whether a message explains the crash.
+  /// Explains a process that ended itself by what its messages and stacks say.
+  ///
+  /// - Parameter exception: nil for a report without one, of which the stacks are all that is known.
+  /// - Returns: Whether they say something.
   @discardableResult
-  mutating func addMessages() -> Bool {
-    let lines = crash.messages.flatMap { $0.split(whereSeparator: \.isNewline).map(String.init) }
-    // A trap of libc++ stores its message as the name of an inlined function.
-    let names =
-      crash.crashedThread?.frames.prefix(2).compactMap(\.function).filter { $0.containsBytes("/include/c++/v1/") } ?? []
-    for line in lines.prefix(Self.messageLines) + names {
-      guard let row = MeaningTable.message(line), let exception = crash.exception else { continue }
-      note("The program left the message: \(shortened(line)).")
-      // The program's own message is more specific than the resulting signal.
-      result.summary = "\(sentence(row.event).dropLast()) (\(ExceptionDescription(exception, crash.system).title))."
-      result.advice = row.advice + result.advice
-      add(row)
-      return true
-    }
-    if let line = lines.first { note("The program left the message: \(shortened(line)).") }
-    return false
-  }
-
-  /// The number of innermost frames in which a function of a runtime is searched.
-  private static let innermostFrames = 16
-
-  /// Explains a process that ended itself, by the function of a runtime on its stack.
-  private mutating func addFunctions(_ exception: ExceptionSnapshot) {
-    let title = ExceptionDescription(exception, crash.system).title
-    let aborts = ["SIGABRT", "SIGTRAP", "SIGILL", "EXC_BREAKPOINT", "EXC_BAD_INSTRUCTION"]
-    guard aborts.contains(where: { title.containsBytes($0) }) else {
-      return
-    }
-    let stacks = [(crash.lastException, "last exception backtrace"), (crash.crashedThread?.frames ?? [], nil)]
-    for (frames, place) in stacks {
-      let names = frames.prefix(Self.innermostFrames).map { $0.function ?? "" }
-      guard let (row, index) = MeaningTable.function(in: names) else { continue }
-      let text = "The stack has \(frames[index].text)"
-      if let place {
-        note(text, at: "\(place), frame \(index)")
-      } else if let thread = crash.crashedThread {
-        note(text, thread, frame: index)
+  private mutating func explainVerdict(_ exception: ExceptionSnapshot?) -> Bool {
+    let isOwnEnd = exception.map { EndOfProcess($0) != .fault } ?? true
+    guard isOwnEnd, let verdict = EvidenceSearch.all.verdict(crash) else {
+      if let line = messageLines.first { note("The program left the message: \(shortened(line)).") }
+      // The system stores the backtrace only for an exception that nothing caught.
+      if isOwnEnd, exception != nil, !crash.lastException.isEmpty {
+        takeGeneral("An exception was not caught", exception)
       }
-      result.summary = "\(row.event) (\(title))."
-      result.advice = row.advice + result.advice
-      add(row)
-      return
+      return false
     }
-    // The system stores the backtrace only for an exception that nothing caught.
-    if !crash.lastException.isEmpty { result.summary = "An exception was not caught (\(title))." }
+    let row = verdict.row
+    noteGround(of: verdict)
+    takeGeneral(row.event, exception)
+    result.advice = row.advice + result.advice
+    add(row)
+    return true
   }
 
-  private func shortened(_ text: String) -> String {
+  /// Adds the message or frame on which the verdict rests.
+  private mutating func noteGround(of verdict: Verdict) {
+    result.certainty =
+      verdict.line != nil ? .stated : verdict.row.grounds.level == .unspecific ? .inferred : .shown
+    if case .message = verdict.place {
+      return note("The program left the message: \(shortened(verdict.line ?? "")).")
+    }
+    let check = verdict.line.map { "The check says: \(shortened($0))" }
+    switch verdict.place {
+    case .lastException(let frame):
+      note(check ?? "The stack has \(crash.lastException[frame].text)", at: "last exception backtrace, frame \(frame)")
+    case .thread(let frame):
+      if let thread = crash.crashedThread {
+        note(check ?? "The stack has \(thread.frames[frame].text)", thread, frame: frame)
+      }
+    case .message: break
+    }
+    if let line = messageLines.first { note("The program left the message: \(shortened(line)).") }
+  }
+
+  private mutating func takeGeneral(_ event: String, _ exception: ExceptionSnapshot?) {
+    let event = String(sentence(event).dropLast())
+    result.summary =
+      exception.map { "\(event) (\(ExceptionDescription($0, crash.system).title))." } ?? "\(event)."
+  }
+
+  func shortened(_ text: String) -> String {
     let line = text.split(whereSeparator: \.isNewline).first.map(String.init) ?? text
     let cut = line.count > 200 ? line.prefix(199) + "…" : line[...]
     return "\"\(cut)\""
   }
 
-  private mutating func addStacks(_ exception: ExceptionSnapshot) {
-    if let index = crash.lastException.firstIndex(where: \.isOfApp) {
+  private mutating func addStacks() {
+    if let index = crash.lastException.firstIndex(where: \.isCause) {
       note(
         "The exception was raised below \(crash.lastException[index].text)",
         at: "last exception backtrace, frame \(index)")
@@ -223,7 +235,7 @@ extension ExplanationBuilder {
   /// Adds lines written by the kernel and the reporter.
   mutating func addSystemEvidence() {
     guard let report else { return }
-    for line in report.kernelTriage.prefix(Self.messageLines) {
+    for line in report.kernelTriage.prefix(200) {
       guard let row = MeaningTable.kernelTriage(line) else { continue }
       note("The kernel noted \"\(row.name)\": \(row.event).")
       add(row)

@@ -7,6 +7,7 @@ extension ExplanationBuilder {
   mutating func explainTermination() -> Bool {
     guard let termination else { return false }
     addFlags(termination)
+    result.certainty = .stated
     guard let code = termination.code else { return explainWordsOfTermination(termination) }
     let name = termination.namespace
     let row = name.flatMap { MeaningTable.namespace($0) }
@@ -59,6 +60,7 @@ extension ExplanationBuilder {
     _ code: UInt64, _ row: CodeMeaning?, _ termination: ReportSnapshot.Termination
   ) {
     let name = termination.namespace.map { "namespace \($0)" } ?? "a namespace that the report does not name"
+    result.certainty = .unknown
     result.summary = "The process was ended with code \(hex(code)) of \(name), which is unknown."
     if let row {
       result.endedBy.append(sentence(row.endedBy))
@@ -90,7 +92,7 @@ extension ExplanationBuilder {
   private mutating func addSuspectOfTermination(_ namespace: CodeMeaning?) {
     let ended = crash.exception?.signal == 9 || report?.exceptionSignal?.hasPrefix("SIGKILL") == true
     guard ended, let thread = crash.crashedThread else { return }
-    let isOwn = termination?.byProcess == report?.processName && termination?.byProcess != nil
+    let isOwn = termination?.byProcess == crash.processName && termination?.byProcess != nil
     if !isOwn, ["JETSAM", "RUNNINGBOARD", "SPRINGBOARD", "CAROUSEL"].contains(namespace?.name) {
       result.cautions.append(
         "\(sentence(thread.title).dropLast()) is marked as crashed because the kernel stood there; it is no culprit."
@@ -105,13 +107,15 @@ extension ExplanationBuilder {
     let name = SignalNames.darwin.name(of: UInt32(truncatingIfNeeded: code))
     let sender = termination.byProcess
     let isFault = sender == "exc handler"
-    let isOwn = sender != nil && sender == report?.processName
+    let isOwn =
+      termination.byProcessID.flatMap { id in crash.processID.map { $0 == id } }
+      ?? (sender != nil && sender == crash.processName)
     explainException()
     if isFault { return true }
-    guard let sender else { return true }
+    guard isOwn || sender != nil else { return true }
     if isOwn {
       result.endedBy = ["The process itself, with \(name) (abort or raise)."]
-    } else {
+    } else if let sender {
       let number = termination.byProcessID.map { " [\($0)]" } ?? ""
       result.endedBy = ["The process \(sender)\(number) sent \(name)."]
       result.summary = "Another process, \(sender)\(number), ended it with \(name)."
@@ -139,17 +143,11 @@ extension ExplanationBuilder {
 
   // MARK: File locks
 
-  private static let lockWords = [
-    "sqlite3_", "sqlite3", "flock", "fcntl", "NSFileCoordinator", "NSPersistentStore", "NSSQL",
-    "NSManagedObjectContext",
-    "GRDB", "Realm", "FMDatabase", "guarded_pwrite", "fsync",
-  ]
-
   /// Explains 0xdead10cc: the thread that holds the lock is not the one that is marked.
   private mutating func explainFileLock() {
     var found = false
     for thread in crash.threads {
-      guard let index = thread.first(Self.lockWords) else { continue }
+      guard let index = FileLocks.frame(of: thread) else { continue }
       found = true
       note("A thread is in database or file code: \(thread.frames[index].text)", thread, frame: index)
       noteSuspect(thread, "Its code of the application:")

@@ -61,6 +61,7 @@ package struct CodeReading: Sendable {
     case .syndrome: title = "esr class \(number ?? "") \(row.name)"
     case .faultStatus: title = "esr fault status \(number ?? "") \(row.name)"
     case .trap: title = "brk \(number ?? ""): \(row.name)"
+    case .bugType: title = "bug_type \(row.numbers.map { String($0.value) }.joined(separator: ", ")): \(row.name)"
     case .fastFail: title = "fast fail \(row.number.map { String($0) } ?? ""): \(row.name)"
     case .exception, .signal, .address, .kernelTriage, .message, .function: title = row.name
     case .exceptionCode, .resource, .guardViolation, .signalCode:

@@ -18,6 +18,7 @@ extension CodeParser {
     position += 1
     let query = words(from: start)
     if let signal = Self.endingSignal(number, word) { return CodeAnswer(query, Self.ending(query, by: signal)) }
+    if number > 0xffff, let row = MeaningTable.windows(number) { return CodeAnswer(query, [CodeReading(row)]) }
     return CodeAnswer(
       query, unknown: "\(word.text) is a status of the program's own: no signal ended it",
       collect: ["what the program itself says of its exit statuses, and the last lines that it printed"])

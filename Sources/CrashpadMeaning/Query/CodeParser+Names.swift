@@ -94,6 +94,10 @@ extension CodeParser {
     var codes: [CodeMeaning] = []
     var numbers: [UInt64] = []
     while let word = nextToken() {
+      if Self.fieldWords.contains(word.upper) {
+        position += 1
+        continue
+      }
       if let number = word.number {
         numbers.append(number)
       } else if let found = MeaningTable.signal(named: word.upper) {
@@ -105,6 +109,7 @@ extension CodeParser {
       }
       position += 1
     }
+    if row.name == "EXC_RESOURCE" { skipLimits() }
     let query = words(from: start)
     if row.name == "EXC_GUARD", let first = numbers.first, codes.isEmpty {
       return CodeAnswer(query, [Self.guardReading(first, numbers.dropFirst().first)])
@@ -201,7 +206,10 @@ extension CodeParser {
     guard let number = word.number else { return CodeAnswer(words(from: start), [CodeReading(row)]) }
     // The number in the report's "Segmentation fault: 11" is not a code of the signal.
     let codes = CodeMeaning.signalCodes.filter { ($0.context == row.name || $0.context == nil) && $0.has(number) }
-    guard !codes.isEmpty else { return CodeAnswer(words(from: start), [CodeReading(row)]) }
+    guard !codes.isEmpty else {
+      if row.has(number) { position += 1 }
+      return CodeAnswer(words(from: start), [CodeReading(row)])
+    }
     position += 1
     let isSame = codes.count == 1
     return CodeAnswer(

@@ -21,17 +21,19 @@ struct CodeParser {
 
   mutating func answers() -> [CodeAnswer] {
     var answers: [CodeAnswer] = []
+    skipThread()
     while position < tokens.count {
       let start = position
       if let answer = next() { answers.append(answer) }
       if position == start { position += 1 }
     }
+    if answers.allSatisfy({ !$0.isKnown }), let answer = phrase() { return [answer] }
     let unknown = answers.filter { !$0.isKnown && $0.unknown?.owner == nil }
     // A message may contain words that are also codes. If any word is not a code, the
     // text is matched as a message first.
     if unknown.isEmpty && !answers.isEmpty { return answers }
     if let row = MeaningTable.message(text) ?? MeaningTable.kernelTriage(text) ?? named(text)
-      ?? MeaningTable.function(in: [text])?.row
+      ?? EvidenceSearch.all.function(text)
     {
       return [CodeAnswer(text, [CodeReading(row)])]
     }
@@ -134,6 +136,12 @@ struct CodeParser {
       }
     case "WINDOWS", "NTSTATUS":
       if let number = takeNumber() { return end(rows(CodeMeaning.windowsCodes, number), number, "a code of Windows") }
+    case "BUG_TYPE", "BUGTYPE":
+      if let number = takeNumber() {
+        let found = rows(CodeMeaning.bugTypes, number)
+        if !found.isEmpty { return end(found, number, "") }
+        return CodeAnswer(words(from: start), unknown: "\(number) is unknown as a type of report")
+      }
     case "FASTFAIL", "FAST_FAIL":
       if let number = takeNumber() { return end(rows(CodeMeaning.fastFails, number), number, "a reason of __fastfail") }
     case "SIGNAL" where start == 0 || tokens[start - 1].upper != "NAMESPACE":
@@ -141,7 +149,9 @@ struct CodeParser {
       if self.token?.number != nil, let number = takeNumber() {
         return end(Self.signals(number), number, "a signal")
       }
-      if let name = self.token?.upper, let row = MeaningTable.signal(named: "SIG" + name) {
+      if let name = self.token?.upper,
+        let row = MeaningTable.signal(named: "SIG" + name) ?? MeaningTable.signal(named: name)
+      {
         position += 1
         return CodeAnswer(words(from: start), [CodeReading(row)])
       }

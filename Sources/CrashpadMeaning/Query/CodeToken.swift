@@ -7,7 +7,9 @@ struct CodeToken {
   let isHexadecimal: Bool
 
   init(_ text: some StringProtocol) {
-    self.text = String(text)
+    // Python writes Signals.SIGSEGV.
+    let isQualified = text.hasPrefix("Signals.SIG") || text.hasPrefix("signal.SIG")
+    self.text = String(isQualified ? text.drop { $0 != "." }.dropFirst() : text[...])
     upper = self.text.uppercased()
     let digits = self.text
     if digits.hasPrefix("0x") || digits.hasPrefix("0X") {
@@ -32,7 +34,7 @@ struct CodeToken {
   /// Splits a line into words at blanks and punctuation.
   static func tokens(_ text: String) -> [CodeToken] {
     let separators: Set<Character> = [
-      " ", "\t", "\n", "\r\n", ",", ";", ":", "(", ")", "[", "]", "{", "}", "\"", "/", "|", "=",
+      " ", "\t", "\n", "\r\n", ",", ";", ":", "(", ")", "[", "]", "{", "}", "\"", "/", "|", "=", "<", ">",
     ]
     return text.split { separators.contains($0) }.map { CodeToken($0) }
   }

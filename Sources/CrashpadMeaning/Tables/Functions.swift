@@ -4,46 +4,48 @@ extension CodeMeaning {
   private static let sanitizer = "The stack shows the discovery, not the error: build with Address Sanitizer."
   private static let lastException = "Read the last exception backtrace: it is where the exception was raised."
 
-  private static func function(
-    _ name: String, _ others: [String] = [], _ event: String, by endedBy: String, causes: [String] = [],
-    advice: [String], _ source: Source
+  static func function(
+    _ level: Grounds.Level, _ name: String, _ others: [String] = [], need: Grounds.Need? = nil, _ event: String,
+    by endedBy: String, causes: [String] = [], advice: [String], _ source: Source
   ) -> CodeMeaning {
-    CodeMeaning(.function, name, aliases: others, event, endedBy: endedBy, causes: causes, advice: advice, source)
+    CodeMeaning(
+      .function, name, aliases: others, event, endedBy: endedBy, causes: causes, advice: advice, source,
+      grounds: Grounds(level, need: need))
   }
 
   /// A function that prints a message of `messages`, and means what that does. Advice to read the message is replaced, as a
   /// stack does not have it.
   private static func function(
-    _ name: String, _ others: [String] = [], printing message: String, causes: [String]? = nil, advice: [String]? = nil
+    _ name: String, _ others: [String] = [], need: Grounds.Need? = nil, printing message: String,
+    causes: [String]? = nil, advice: [String]? = nil
   ) -> CodeMeaning {
     guard let row = messages.first(where: { $0.name == message }) else { preconditionFailure("no message \(message)") }
     return function(
-      name, others, row.event, by: row.endedBy, causes: causes ?? row.causes, advice: advice ?? row.advice, row.source)
+      row.grounds.level, name, others, need: need, row.event, by: row.endedBy, causes: causes ?? row.causes,
+      advice: advice ?? row.advice, row.source)
   }
 
-  /// Functions of runtimes that end the process. `aliases` are spelled as in stacks. Where several of them are on a
-  /// stack, the first row counts.
-  static let functions: [CodeMeaning] = exceptionFunctions + runtimeFunctions + libraryFunctions
+  /// Functions of runtimes and libraries that end the process. `aliases` are spelled as in stacks. Which of several on a
+  /// stack counts is in `EvidenceSearch`, whatever their order here.
+  static let functions: [CodeMeaning] = exceptionFunctions + runtimeFunctions + libraryFunctions + frameworkFunctions
 
-  private static let uncaught = "abort(), after an exception that was not caught: SIGABRT"
+  static let uncaught = "abort(), after an exception that was not caught: SIGABRT"
 
   /// Functions that raise exceptions, and those that end a process because of one.
   private static let exceptionFunctions: [CodeMeaning] = [
     function(
-      "RCTFatal", ["RCTExceptionsManager reportFatal"],
-      "React Native ended the app because of a JavaScript error that was not handled", by: uncaught,
-      advice: ["Read the JavaScript error in the program's log; the native stack does not have it."],
-      .file("React Native", "React/Base/RCTAssert.m")),
-    function(
-      "doesNotRecognizeSelector:", printing: "Unrecognized selector",
+      "doesNotRecognizeSelector:", need: .objectiveCThrow, printing: "Unrecognized selector",
       advice: [lastException, "Check the type of what comes from JSON and archives."]),
     function(
-      "initWithObjects:forKeys:count:",
+      .cause, "initWithObjects:forKeys:count:",
       [
         "[__NSPlaceholderArray initWithObjects:count:]", "[__NSDictionaryM setObject:forKey:]",
-        "[__NSDictionaryM __setObject:forKey:]", "[__NSPlaceholderSet initWithObjects:count:]",
+        "[__NSDictionaryM __setObject:forKey:]", "[__NSDictionaryM setObject:forKeyedSubscript:]",
+        "[__NSPlaceholderSet initWithObjects:count:]", "[__NSSetM addObject:]", "[__NSArrayM addObject:]",
+        "[NSMutableDictionary setObject:forKey:]",
       ],
-      "A collection was given nil", by: uncaught, causes: ["A value that is nil on this path only."],
+      need: .objectiveCThrow, "A collection was given nil", by: uncaught,
+      causes: ["A value that is nil on this path only."],
       advice: [lastException], .file("Apple", "CoreFoundation")),
     function(
       "_NSArrayRaiseBoundException",
@@ -51,21 +53,38 @@ extension CodeMeaning {
         "[__NSArrayM objectAtIndexedSubscript:]", "[__NSArrayI objectAtIndexedSubscript:]",
         "[__NSArray0 objectAtIndex:]", "[__NSSingleObjectArrayI objectAtIndex:]", "[__NSArrayM objectAtIndex:]",
         "[__NSArrayI objectAtIndex:]", "[__NSArrayM removeObjectsInRange:]", "[__NSCFString substringWithRange:]",
+        "[__NSArray0 objectAtIndexedSubscript:]", "[__NSSingleObjectArrayI objectAtIndexedSubscript:]",
+        "[__NSCFString characterAtIndex:]", "[NSString substringWithRange:]", "[NSString substringFromIndex:]",
+        "[NSString substringToIndex:]", "[__NSCFString substringFromIndex:]", "[__NSCFString substringToIndex:]",
+        "[__NSArrayM exchangeObjectAtIndex:withObjectAtIndex:]", "[NSMutableRLEArray objectAtIndex:effectiveRange:]",
       ],
-      printing: "NSRangeException", advice: [lastException]),
+      need: .objectiveCThrow, printing: "NSRangeException", advice: [lastException]),
     function(
-      "__NSFastEnumerationMutationHandler", ["objc_enumerationMutation"], printing: "Mutated while enumerated"),
+      "__NSFastEnumerationMutationHandler", ["objc_enumerationMutation"], need: .objectiveCThrow,
+      printing: "Mutated while enumerated"),
     function(
-      "NSAssertionHandler", [], "An assertion of a framework or of the program (NSAssert) does not hold",
+      .kind, "NSAssertionHandler", ["_NSAssertionHandler"], need: .objectiveCThrow,
+      "An assertion of a framework or of the program (NSAssert) does not hold",
       by: uncaught, advice: [lastException, "Read the message in the program's log."], .apple("NSAssertionHandler")),
     function(
-      "objc_exception_throw", ["_objc_terminate", "__exceptionPreprocess"], printing: "Uncaught NSException",
+      "valueForUndefinedKey:", ["setValue:forUndefinedKey:"], need: .objectiveCThrow, printing: "NSUnknownKeyException"),
+    function(
+      "objc_exception_throw", ["__exceptionPreprocess", "objc_exception_rethrow"], printing: "Uncaught NSException",
       causes: [], advice: [lastException]),
     function(
-      "demangling_terminate_handler", ["std::__terminate", "std::terminate", "__verbose_terminate_handler"],
-      "A C++ or Objective-C exception was not caught, or left a noexcept function", by: uncaught,
-      advice: ["Look in the stack for __cxa_throw, or read the last exception backtrace."],
+      "__cxa_throw", need: .callerOtherThanObjectiveC, printing: "Uncaught C++ exception", causes: [],
+      advice: ["The caller of __cxa_throw threw it: read what it throws."]),
+    function(
+      .unspecific, "demangling_terminate_handler",
+      ["std::__terminate", "std::terminate", "__verbose_terminate_handler", "_objc_terminate", "__cxa_rethrow"],
+      "A C++ or Objective-C exception was not caught", by: uncaught,
+      causes: ["The stack has no function that threw, which would tell the two apart."],
+      advice: ["Look for what threw: symbols of the program may show it.", lastException],
       .file("libc++abi and libsupc++", "terminate handlers")),
+    function(
+      .kind, "__clang_call_terminate", ["__cxa_call_terminate", "__cxa_call_unexpected"],
+      "An exception left a function that must not throw: one that is noexcept, a destructor, or a thread's function",
+      by: uncaught, advice: [stack], .file("Itanium C++ ABI", "__cxa_call_terminate")),
     function("__cxa_pure_virtual", printing: "Pure virtual call"),
   ]
 
@@ -73,15 +92,22 @@ extension CodeMeaning {
 
   private static let runtimeFunctions: [CodeMeaning] = [
     function(
-      "swift_unexpectedError", [], "An error was thrown where try! or the main function does not allow one", by: swift,
+      .kind, "swift_unexpectedError", ["swift_errorInMain"],
+      "An error was thrown where try! or the main function does not allow one", by: swift,
       advice: [stack],
       .file("Swift", "stdlib/public/core/ErrorType.swift")),
     function("swift_dynamicCastFailure", printing: "Could not cast"),
     function("swift_abortRetainUnowned", ["swift::swift_abortRetainUnowned"], printing: "Unowned reference"),
     function(
-      "swift_task_reportUnexpectedExecutor", ["swift_task_isCurrentExecutor"], printing: "Actor isolation"),
+      "swift_task_reportUnexpectedExecutor",
+      [
+        "swift_task_isCurrentExecutor", "swift_task_isCurrentExecutorWithFlags",
+        "swift_task_isCurrentExecutorWithFlagsImpl", "_swift_task_checkIsolatedSwift", "swift_task_checkIsolated",
+        "swift_task_checkIsolatedImpl", "_checkExpectedExecutor", "MainActor.assumeIsolated", "Actor.assumeIsolated",
+      ],
+      printing: "Actor isolation"),
     function(
-      "_assertionFailure", ["_fatalErrorMessage", "_preconditionFailure", "swift::fatalError"],
+      .kind, "_assertionFailure", ["_fatalErrorMessage", "_preconditionFailure", "swift::fatalError"],
       "The program stopped itself: fatalError, a precondition, or a check of the Swift library", by: swift,
       causes: ["A nil that was unwrapped, an index out of range, a result that does not fit its type."],
       advice: [stack, "Read the message in the program's log."],
@@ -90,7 +116,7 @@ extension CodeMeaning {
       "rust_begin_unwind", ["core::panicking::panic", "std::panicking::begin_panic"], printing: "Rust panic",
       advice: ["The message on standard error has the line."]),
     function(
-      "runtime.fatalpanic", ["runtime.throw", "runtime.dopanic_m"], "A Go program panicked",
+      .kind, "runtime.fatalpanic", ["runtime.throw", "runtime.dopanic_m"], "A Go program panicked",
       by: "the Go runtime, by SIGABRT with GOTRACEBACK=crash",
       advice: ["The traceback on standard error has all goroutines."], .file("Go", "src/runtime/panic.go")),
   ]
@@ -100,28 +126,34 @@ extension CodeMeaning {
 
   private static let libraryFunctions: [CodeMeaning] = [
     function(
-      "malloc_report", ["malloc_vreport", "malloc_error_break", "malloc_zone_error", "malloc_printerr"],
+      .kind, "malloc_report",
+      [
+        "malloc_vreport", "malloc_error_break", "malloc_zone_error", "malloc_printerr", "szone_error",
+        "free_list_checksum_botch", "free_tiny_botch", "free_small_botch", "nanov2_guard_corruption_detected",
+        "xzm_malloc_zone_report", "_xzm_xzone_malloc_corruption",
+      ],
       "The allocator found that its data are damaged, or that a pointer to be freed was not allocated", by: allocator,
       causes: ["A buffer overrun, memory that was freed twice, or used after it was freed."], advice: [sanitizer],
       .file("Apple and glibc", "malloc")),
     function("__stack_chk_fail", printing: "Stack smashing"),
     function("__chk_fail", ["__fortify_fail", "__chk_fail_overflow"], printing: "Buffer overflow detected"),
     function(
-      "__assert_rtn", ["__assert_fail", "__assert_perror_fail"], printing: "C assertion",
+      "__assert_rtn", ["__assert_fail", "__assert_perror_fail", "__assert2"], printing: "C assertion",
       advice: ["Standard error has the file, the line and the condition."]),
     function(
-      "_os_unfair_lock_recursive_abort",
+      .cause, "_os_unfair_lock_recursive_abort",
       ["_os_unfair_lock_corruption_abort", "_os_unfair_lock_unowned_abort"],
       "A lock was taken twice by one thread, released by another, or its memory is damaged", by: trap,
       causes: ["A function that takes the lock calls itself or a callback.", "A lock that was freed or moved."],
       advice: [stack], .file("Apple", "libplatform, os/lock.c")),
     function(
-      "gpusGenerateCrashLog", [], "The graphics driver ended the process after an error of the GPU",
+      .cause, "gpusGenerateCrashLog", [], "The graphics driver ended the process after an error of the GPU",
       by: "the graphics driver, by abort(): SIGABRT",
       advice: ["Look at the drawing of the threads; try another system version and another GPU."],
       .reports("libGPUSupport on the stack of an abort()")),
     function(
-      "dispatch_assert_queue", ["_dispatch_assert_queue_fail"], "Code ran on another queue than it must", by: trap,
+      .kind, "dispatch_assert_queue", ["_dispatch_assert_queue_fail"], "Code ran on another queue than it must",
+      by: trap,
       causes: ["A callback of a library on another queue."], advice: [stack], .apple("dispatchPrecondition(condition:)")
     ),
   ]

@@ -33,7 +33,7 @@ extension CodeMeaning {
         "On x86_64 a trap of the compiler: a failed check of Swift, __builtin_trap.",
         "A jump through a damaged function pointer.",
       ],
-      advice: ["Read the application specific information; look at the instruction at the program counter."],
+      advice: ["Read the application specific information.", "Look at the instruction at the program counter."],
       .apple("EXC_BREAKPOINT (SIGTRAP) and EXC_BAD_INSTRUCTION (SIGILL)")),
     exception(
       3, "EXC_ARITHMETIC", "An arithmetic instruction failed", endedBy: kernelFault,
@@ -70,7 +70,10 @@ extension CodeMeaning {
       10, "EXC_CRASH", "The process ended abnormally; the signal and the termination say how",
       endedBy: "the process itself (SIGABRT), or another one or the system (SIGKILL, SIGQUIT, SIGTERM)",
       causes: ["abort() after an uncaught exception.", "The system ended the process: see the termination reason."],
-      advice: ["Read the termination reason first, then the last exception backtrace."],
+      advice: [
+        "Read the termination reason first.",
+        "Read the last exception backtrace: it is where the exception was raised.",
+      ],
       myth: "The thread that is marked as crashed is not the culprit when the signal is SIGKILL.", .apple("EXC_CRASH")),
     exception(
       11, "EXC_RESOURCE", "The process used more of a resource than the system allows",
@@ -217,7 +220,7 @@ extension CodeMeaning {
     code(
       of: "EXC_BREAKPOINT", [.arm64(1)], "EXC_ARM_BREAKPOINT",
       "a trap of the compiler (a Swift runtime failure, __builtin_trap), or a breakpoint",
-      advice: ["The immediate of the brk instruction says which: crashpadctl explain brk NUMBER, or esr NUMBER."], arm),
+      advice: ["The immediate of the brk instruction says which: crashpadctl explain brk NUMBER."], arm),
     code(of: "EXC_BREAKPOINT", [.arm64(0x102)], "EXC_ARM_DA_DEBUG", "a watchpoint, or a hardware breakpoint", arm),
     code(
       of: "EXC_BREAKPOINT", [.x86_64(1)], "EXC_I386_SGL", "a single step, or a hardware breakpoint",
@@ -273,7 +276,10 @@ extension CodeMeaning {
       causes: [
         "An uncaught Objective-C or C++ exception.", "A failed assertion.", "An extension that took too long to start.",
       ],
-      advice: ["Read the last exception backtrace and the application specific information."]),
+      advice: [
+        "Read the last exception backtrace: it is where the exception was raised.",
+        "Read the application specific information.",
+      ]),
     crash(
       9, "SIGKILL", "The system ended the process; the termination reason says why", endedBy: "the system, or the user",
       causes: ["A watchdog, memory, heat, code signing, or a rule of background work."],

@@ -4,35 +4,46 @@ extension CodeMeaning {
   private static let foundation = "abort(), after an Objective-C exception that was not caught: SIGABRT"
 
   private static func swift(
-    _ name: String, _ texts: [String], _ event: String, causes: [String] = [], advice: [String],
+    _ level: Grounds.Level, _ name: String, _ texts: [String], _ event: String, causes: [String] = [],
+    advice: [String],
     _ source: Source = .file("Swift", "stdlib/public/core"), by endedBy: String = swiftRuntime
   ) -> CodeMeaning {
-    CodeMeaning(.message, name, aliases: texts, event, endedBy: endedBy, causes: causes, advice: advice, source)
-  }
-
-  private static func objectiveC(_ name: String, _ texts: [String], _ event: String, causes: [String], advice: [String])
-    -> CodeMeaning
-  {
     CodeMeaning(
-      .message, name, aliases: texts, event, endedBy: foundation, causes: causes, advice: advice,
-      .file("Apple", "Foundation, NSException"))
+      .message, name, aliases: texts, event, endedBy: endedBy, causes: causes, advice: advice, source,
+      grounds: Grounds(level, of: .swift))
   }
 
-  private static func system(
-    _ name: String, _ texts: [String], _ event: String, by endedBy: String, causes: [String] = [], advice: [String],
-    _ source: Source
+  static func objectiveC(
+    _ level: Grounds.Level, _ name: String, _ texts: [String], _ event: String, causes: [String], advice: [String],
+    _ source: Source = .file("Apple", "Foundation, NSException")
   ) -> CodeMeaning {
-    CodeMeaning(.message, name, aliases: texts, event, endedBy: endedBy, causes: causes, advice: advice, source)
+    CodeMeaning(
+      .message, name, aliases: texts, event, endedBy: foundation, causes: causes, advice: advice, source,
+      grounds: Grounds(level, of: .objectiveC))
   }
 
-  /// Messages of runtimes. A message is identified by the texts in `aliases`; the longest match counts.
-  static let messages: [CodeMeaning] = swiftMessages + objectiveCMessages + systemMessages
+  static func system(
+    _ level: Grounds.Level, of runtime: Runtime? = nil, _ name: String, _ texts: [String], _ event: String,
+    by endedBy: String, causes: [String] = [], advice: [String], _ source: Source
+  ) -> CodeMeaning {
+    CodeMeaning(
+      .message, name, aliases: texts, event, endedBy: endedBy, causes: causes, advice: advice, source,
+      grounds: Grounds(level, of: runtime))
+  }
+
+  /// Messages of runtimes. A message is identified by the texts in `aliases`, or by the name of its exception. Which of
+  /// several rows counts is in `EvidenceSearch`, whatever their order here.
+  static let messages: [CodeMeaning] = swiftMessages + objectiveCMessages + systemMessages + frameworkMessages
 
   private static let stack = "Look at the crashed thread: the first frame of the app is the line."
 
+  private static let readMessage = "Read the message."
+  private static let lastExceptionOfMessage =
+    "Read the last exception backtrace: it is where the exception was raised."
+
   private static let swiftMessages: [CodeMeaning] = [
     swift(
-      "Unexpectedly found nil",
+      .cause, "Unexpectedly found nil",
       [
         "unexpectedly found nil while unwrapping an optional value",
         "unexpectedly found nil while implicitly unwrapping an optional value", "unexpectedly found nil",
@@ -41,23 +52,23 @@ extension CodeMeaning {
       causes: ["An outlet that is not connected, a failed conversion or look-up."],
       advice: [stack, "Use if let or guard let, or handle the nil."]),
     swift(
-      "Index out of range", ["index out of range", "array index is out of range", "index out of bounds"],
+      .cause, "Index out of range", ["index out of range", "array index is out of range", "index out of bounds"],
       "An index is outside of a collection",
       causes: ["An empty collection, or a count that changed between check and use."],
       advice: [stack, "Check the index against indices; synchronize threads that change the collection."]),
     swift(
-      "Negative array index", ["negative array index is out of range", "negative count not allowed"],
+      .cause, "Negative array index", ["negative array index is out of range", "negative count not allowed"],
       "A negative index or count was used",
       advice: [stack]),
     swift(
-      "Arithmetic overflow", ["arithmetic overflow", "results in an overflow"],
+      .cause, "Arithmetic overflow", ["arithmetic overflow", "results in an overflow"],
       "The result of an operation does not fit its type",
       causes: ["Unsigned numbers that become negative, sizes that are multiplied."],
       advice: [stack, "Use &+, addingReportingOverflow, or a wider type."]),
     swift(
-      "Division by zero", ["division by zero"], "A number was divided by zero", advice: [stack]),
+      .cause, "Division by zero", ["division by zero"], "A number was divided by zero", advice: [stack]),
     swift(
-      "Conversion out of range",
+      .cause, "Conversion out of range",
       [
         "not enough bits to represent the passed value", "negative value is not representable",
         "cannot be converted to int because it is",
@@ -66,11 +77,11 @@ extension CodeMeaning {
       causes: ["NaN, infinity, or a number that is too large."],
       advice: [stack, "Use init(exactly:) or init(clamping:)."]),
     swift(
-      "Could not cast", ["could not cast value of type"], "A forced cast (as!) failed",
+      .cause, "Could not cast", ["could not cast value of type"], "A forced cast (as!) failed",
       advice: [stack, "Use as? and handle the other type."],
       .file("Swift", "stdlib/public/runtime/Casting.cpp"), by: "the Swift runtime, by abort(): SIGABRT"),
     swift(
-      "Simultaneous accesses", ["simultaneous accesses to", "fatal access conflict detected"],
+      .cause, "Simultaneous accesses", ["simultaneous accesses to", "fatal access conflict detected"],
       "A value was changed while it was being read or changed elsewhere (exclusivity)",
       causes: [
         "A closure changes a variable that is passed inout.",
@@ -79,13 +90,13 @@ extension CodeMeaning {
       advice: ["The message names both accesses: copy the value first, or end one access before the other."],
       .file("Swift", "stdlib/public/runtime/Exclusivity.cpp"), by: "the Swift runtime, by abort(): SIGABRT"),
     swift(
-      "Precondition failed", ["precondition failed"], "A precondition of a function does not hold",
+      .kind, "Precondition failed", ["precondition failed"], "A precondition of a function does not hold",
       advice: [stack, "Read the text behind it."]),
     swift(
-      "Assertion failed (Swift)", ["assertion failed:"], "An assertion of a debug build does not hold",
+      .kind, "Assertion failed (Swift)", ["assertion failed:"], "An assertion of a debug build does not hold",
       advice: [stack, "Read the text behind it."]),
     swift(
-      "Duplicate keys",
+      .cause, "Duplicate keys",
       ["duplicate keys of type", "dictionary literal contains duplicate keys", "duplicate elements of type"],
       "Two keys of a dictionary are equal, or a key changed while it was in it",
       causes: [
@@ -94,13 +105,13 @@ extension CodeMeaning {
       ],
       advice: [stack, "Use Dictionary(_:uniquingKeysWith:)."]),
     swift(
-      "Unowned reference",
+      .cause, "Unowned reference",
       ["attempted to read an unowned reference but", "fatal error: attempted to read an unowned reference"],
       "An unowned reference was used after its object was freed",
       advice: [stack, "Use weak, or keep the object alive."],
       .file("Swift", "stdlib/public/runtime/HeapObject.cpp"), by: "the Swift runtime, by abort(): SIGABRT"),
     swift(
-      "Object deallocated with retain count",
+      .cause, "Object deallocated with retain count",
       [
         "deallocated with non-zero retain count", "object was retained during deinit",
         "was deallocated with retain count",
@@ -109,94 +120,105 @@ extension CodeMeaning {
       advice: ["Look at the deinit of the type that the message names."],
       .file("Swift", "stdlib/public/runtime/HeapObject.cpp")),
     swift(
-      "try! failed", ["'try!' expression unexpectedly raised an error"], "try! met an error",
+      .kind, "try! failed", ["'try!' expression unexpectedly raised an error"], "try! met an error",
       advice: [stack, "Read the error in the message; use do and catch."]),
     swift(
-      "Unexpected enum case", ["unexpected enum case while switching on value of type"],
+      .cause, "Unexpected enum case", ["unexpected enum case while switching on value of type"],
       "A value of an enum is not among its cases",
       causes: ["A library that is newer than the program, or memory that was overwritten."],
       advice: [stack, "Add @unknown default."]),
     swift(
-      "Required initializer", ["use of unimplemented initializer", "init(coder:) has not been implemented"],
+      .cause, "Required initializer", ["use of unimplemented initializer", "init(coder:) has not been implemented"],
       "An initializer was called that the class does not have",
       advice: [stack, "Implement init(coder:), or make the object in code."]),
     swift(
-      "Continuation misuse", ["swift task continuation misuse", "tried to resume its continuation more than once"],
+      .cause, "Continuation misuse",
+      ["swift task continuation misuse", "tried to resume its continuation more than once"],
       "A continuation was resumed twice, or never",
       advice: ["Resume a continuation once on each path; the message names the function."],
       .file("Swift", "stdlib/public/Concurrency/CheckedContinuation.swift")),
     swift(
-      "Actor isolation", ["incorrect actor executor assumption", "block was expected to execute on queue"],
+      .cause, "Actor isolation", ["incorrect actor executor assumption", "block was expected to execute on queue"],
       "Code of an actor or queue ran elsewhere",
       causes: ["assumeIsolated or a callback of an old library on another thread."],
       advice: ["Look who calls the function on this thread; mark the closure as @Sendable, or hop to the actor."],
       .file("Swift", "stdlib/public/Concurrency; libdispatch")),
     swift(
-      "Fatal error", ["fatal error"], "The program stopped itself: fatalError, or a check of the Swift library",
+      .general, "Fatal error", ["fatal error"],
+      "The program stopped itself: fatalError, or a check of the Swift library",
       advice: [stack, "Read the text behind \"Fatal error:\"."]),
   ]
 
   private static let objectiveCMessages: [CodeMeaning] = [
     objectiveC(
-      "Unrecognized selector", ["unrecognized selector sent to instance", "unrecognized selector sent to class"],
+      .cause, "Unrecognized selector",
+      ["unrecognized selector sent to instance", "unrecognized selector sent to class"],
       "A message was sent to an object that does not have the method",
       causes: [
         "An object of another type (JSON!), or one whose memory was used again.",
         "An action or outlet that was renamed.", "-ObjC is missing in the linker flags.",
       ],
       advice: [
-        "The message names class and method; read the last exception backtrace.",
+        "The message names class and method.",
+        "Read the last exception backtrace: it is where the exception was raised.",
         "Check the type of what comes from JSON and archives.",
       ]),
     objectiveC(
-      "NSInvalidArgumentException",
-      ["nsinvalidargumentexception", "attempt to insert nil object", "object cannot be nil"],
+      .kind, "NSInvalidArgumentException",
+      ["nsinvalidargumentexception", "nil argument"],
       "A method was called with an argument that it does not accept",
       causes: ["nil where an object is needed; a wrong type."],
-      advice: ["Read the message and the last exception backtrace."]),
+      advice: [readMessage, lastExceptionOfMessage]),
     objectiveC(
-      "NSRangeException", ["nsrangeexception", "beyond bounds"],
+      .cause, "Nil in a collection",
+      ["attempt to insert nil object", "object cannot be nil", "key cannot be nil", "attempt to insert nil key"],
+      "A collection was given nil", causes: ["A value that is nil on this path only."],
+      advice: ["The message names the method; nil has no place in a collection: check the value, or use NSNull."]),
+    objectiveC(
+      .cause, "NSRangeException",
+      ["nsrangeexception", "beyond bounds", "out of bounds; string length", "out of bounds"],
       "An index or range is outside of a collection or string",
       causes: ["An empty collection, or a count that changed between check and use."],
-      advice: ["Read the message and the last exception backtrace."]),
+      advice: [readMessage, lastExceptionOfMessage]),
     objectiveC(
-      "NSInternalInconsistencyException",
-      ["nsinternalinconsistencyexception", "invalid update: invalid number of", "could not load nib in bundle"],
+      .kind, "NSInternalInconsistencyException",
+      ["nsinternalinconsistencyexception"],
       "A check of a framework failed",
       causes: [
-        "A table or collection view whose data changed without an update.",
-        "UIKit that is used on another thread than the main one.",
+        "A rule of UIKit, AppKit or Core Data that the program breaks; the message says which."
       ],
-      advice: ["Read the message and the last exception backtrace."]),
+      advice: [readMessage, lastExceptionOfMessage]),
     objectiveC(
-      "NSUnknownKeyException", ["nsunknownkeyexception", "not key value coding-compliant"],
+      .cause, "NSUnknownKeyException", ["nsunknownkeyexception", "not key value coding-compliant"],
       "A key was set that the class does not have",
       causes: ["An outlet in a nib or storyboard that was renamed."], advice: ["The message names class and key."]),
     objectiveC(
-      "Mutated while enumerated", ["was mutated while being enumerated"],
+      .cause, "Mutated while enumerated", ["was mutated while being enumerated"],
       "A collection was changed while it was walked through",
       causes: ["A change within the loop, or on another thread."], advice: ["Walk through a copy; synchronize threads."]
     ),
     objectiveC(
-      "NSGenericException", ["nsgenericexception"], "A framework raised an exception without a closer name",
+      .kind, "NSGenericException", ["nsgenericexception"], "A framework raised an exception without a closer name",
       causes: ["A collection that was changed during a loop; a rule of a framework."],
-      advice: ["Read the message and the last exception backtrace."]),
+      advice: [readMessage, lastExceptionOfMessage]),
     objectiveC(
-      "NSObjectInaccessibleException", ["nsobjectinaccessibleexception", "coredata could not fulfill a fault"],
+      .cause, "NSObjectInaccessibleException", ["nsobjectinaccessibleexception", "coredata could not fulfill a fault"],
       "A Core Data object was used after its row was deleted",
       causes: ["An object that is kept after its deletion, or used on another thread."],
       advice: ["Check isDeleted; use objects in their context's queue."]),
     objectiveC(
-      "UI off the main thread",
+      .cause, "UI off the main thread",
       [
-        "modifying the autolayout engine from a background thread", "must be used from main thread only",
-        "call must be made on main thread",
+        "modifying the autolayout engine from a background thread",
+        "modifications to the layout engine must not be performed from a background thread",
+        "must be used from main thread only", "call must be made on main thread", "must be called on the main thread",
+        "ui api called on a background thread",
       ],
       "The user interface was used on another thread than the main one",
       causes: ["A completion handler that runs in the background."],
       advice: ["Go to the main actor or queue before using views."]),
     objectiveC(
-      "Uncaught NSException",
+      .general, "Uncaught NSException",
       ["terminating app due to uncaught exception", "terminating due to uncaught exception of type nsexception"],
       "An Objective-C exception was not caught", causes: ["See the name of the exception in the message."],
       advice: ["Read the last exception backtrace: it is where the exception was raised."]),
@@ -207,38 +229,39 @@ extension CodeMeaning {
 
   private static let systemMessages: [CodeMeaning] = [
     system(
-      "libc++ check", ["/include/c++/v1/", "libc++ hardening assertion"],
+      .cause, of: .cxx, "libc++ check", ["/include/c++/v1/", "libc++ hardening assertion"],
       "A check of the C++ library failed: an index out of bounds, an empty optional, an invalid iterator",
       by: "the C++ library, by a trap",
       advice: ["The text names the condition; the next frames of the stack are the caller's."],
       .file("libc++", "hardening modes")),
     system(
-      "Uncaught C++ exception",
+      .general, of: .cxx, "Uncaught C++ exception",
       [
         "terminate called after throwing", "terminating due to uncaught exception of type",
         "terminating with uncaught exception of type", "terminate called without an active exception",
       ],
       "A C++ exception was not caught, or left a noexcept function", by: cxx,
       causes: ["std::thread that was neither joined nor detached (without an active exception)."],
-      advice: ["The message has the exception's type and text; look in the stack for __cxa_throw."],
+      advice: ["The message has the exception's type and text.", "Look in the stack for __cxa_throw."],
       .file("libc++abi and libsupc++", "terminate handlers")),
     system(
-      "Pure virtual call", ["pure virtual method called", "pure virtual function called"],
+      .cause, of: .cxx, "Pure virtual call", ["pure virtual method called", "pure virtual function called"],
       "A virtual function was called on an object that is being made or destroyed", by: cxx,
       causes: ["Use of an object after its destruction began, often on another thread."],
       advice: ["Look at the object's life: who destroys it, who still uses it."],
       .file("libc++abi and libsupc++", "__cxa_pure_virtual")),
     system(
-      "Pointer not allocated",
+      .cause, of: .library, "Pointer not allocated",
       ["pointer being freed was not allocated", "free(): invalid pointer", "munmap_chunk(): invalid pointer"],
       "free() was called with a pointer that malloc did not return", by: allocator,
       causes: ["A pointer into the middle of an allocation, or freed by another allocator.", "A double free."],
       advice: ["Build with Address Sanitizer."], .file("Apple and glibc", "malloc")),
     system(
-      "Double free", ["double free or corruption", "free(): double free detected"], "Memory was freed twice",
+      .cause, of: .library, "Double free", ["double free or corruption", "free(): double free detected"],
+      "Memory was freed twice",
       by: allocator, advice: ["Build with Address Sanitizer: it names both calls."], .file("glibc", "malloc/malloc.c")),
     system(
-      "Heap corruption",
+      .cause, of: .library, "Heap corruption",
       [
         "incorrect checksum for freed object", "malloc(): corrupted", "corrupted size vs. prev_size",
         "malloc(): invalid size", "free(): corrupted unsorted chunks", "heap corruption detected",
@@ -248,19 +271,21 @@ extension CodeMeaning {
       advice: ["The stack shows the discovery, not the error: build with Address Sanitizer."],
       .file("Apple and glibc", "malloc")),
     system(
-      "Stack smashing", ["stack smashing detected", "stack buffer overflow"], "A buffer on the stack was overrun",
+      .cause, of: .library, "Stack smashing", ["stack smashing detected", "stack buffer overflow"],
+      "A buffer on the stack was overrun",
       by: "the C library, by abort(): SIGABRT", advice: ["Look at the arrays of the function at the top of the stack."],
       .file("glibc", "debug/stack_chk_fail.c")),
     system(
-      "Buffer overflow detected", ["buffer overflow detected"],
+      .cause, of: .library, "Buffer overflow detected", ["buffer overflow detected"],
       "A checked function of the C library would write beyond its buffer", by: "the C library, by abort(): SIGABRT",
       advice: ["Look at the call of memcpy, strcpy or sprintf in the stack."], .file("glibc", "debug/chk_fail.c")),
     system(
-      "C assertion", ["assertion failed:", "assertion `", "assertion '"], "A C assertion does not hold",
+      .kind, of: .library, "C assertion", ["assertion failed: (", "), function ", "assertion `", "assertion '"],
+      "A C assertion does not hold",
       by: "the C library, by abort(): SIGABRT", advice: ["The message names file, line and condition."],
       .file("C", "assert.h")),
     system(
-      "libdispatch bug in client",
+      .kind, of: .library, "libdispatch bug in client",
       ["bug in client of libdispatch", "bug in client of libplatform", "bug in client of libsystem"],
       "A system library found that it is misused", by: "the library, by a trap",
       causes: [
@@ -269,19 +294,21 @@ extension CodeMeaning {
       ],
       advice: ["Read the text behind \"BUG IN CLIENT OF\"."], .file("Apple", "libdispatch, libplatform")),
     system(
-      "dispatch_sync onto itself", ["dispatch_sync called on queue already owned by current thread"],
+      .cause, of: .library, "dispatch_sync onto itself",
+      ["dispatch_sync called on queue already owned by current thread"],
       "dispatch_sync was called on the queue that is running: a deadlock", by: "libdispatch, by a trap",
       advice: ["Call the code directly, or use dispatch_async."], .file("Apple", "libdispatch")),
     system(
-      "Library not loaded", ["library not loaded", "symbol not found:"],
+      .cause, "Library not loaded", ["library not loaded", "symbol not found:"],
       "The dynamic loader did not find a library or symbol", by: "dyld, before the program's main function",
       causes: ["A framework that is not embedded, or a system that is too old."],
       advice: ["See crashpadctl explain DYLD 1 and DYLD 4."], .file("Apple", "dyld")),
     system(
-      "Rust panic", ["panicked at"], "A Rust program panicked", by: "the Rust runtime, by abort() where panics abort",
+      .kind, of: .rust, "Rust panic", ["panicked at"], "A Rust program panicked",
+      by: "the Rust runtime, by abort() where panics abort",
       advice: ["The message names file and line."], .file("Rust", "library/std/src/panicking.rs")),
     system(
-      "Out of memory (C++)", ["std::bad_alloc", "cannot allocate memory", "out of memory"],
+      .cause, of: .cxx, "Out of memory (C++)", ["std::bad_alloc", "cannot allocate memory", "out of memory"],
       "Memory could not be allocated", by: cxx,
       causes: ["A size that is wrong, or a limit of the process or container."],
       advice: ["Look at the size in the stack, and at the limits."], .file("C++", "operator new")),

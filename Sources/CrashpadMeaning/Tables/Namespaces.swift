@@ -51,7 +51,7 @@ extension CodeMeaning {
       myth: "With \"(terminated at launch; ignore backtrace)\" no stack is to be blamed: it is the loader's own."),
     namespace(
       8, "OBJC", "the Objective-C runtime", "The Objective-C runtime refused to go on",
-      advice: ["Read the termination's text, and the message of libobjc in the application specific information."]),
+      advice: ["Read the termination's text.", "Read libobjc's message in the application specific information."]),
     namespace(
       9, "EXEC", "the kernel, while it started the program", "The kernel could not start the program",
       advice: ["Check the binary's architecture, signature and load commands."]),
@@ -116,7 +116,7 @@ extension CodeMeaning {
     namespace(
       7, "LIBXPC", "libxpc", "libxpc ended the process; its codes are not public",
       causes: ["The API of XPC was misused, or a service's configuration is wrong."],
-      advice: ["Read the reasons, and the application specific information of libxpc."]),
+      advice: ["Read the reasons.", "Read the application specific information of libxpc."]),
     namespace(
       12, "REPORTCRASH", "ReportCrash", "The crash reporter ended the process; its codes are not public",
       advice: ["Read the reasons and the indicator of the termination."]),

@@ -76,7 +76,7 @@ extension CodeMeaning {
         "A nil that was unwrapped, an index out of range, an overflow, a failed cast, fatalError.",
         "A check of libdispatch, CoreFoundation or another library.",
       ],
-      advice: ["Read the application specific information for the message; look at the top of the crashed stack."],
+      advice: ["Read the application specific information.", "Look at the top of the crashed stack."],
       .file("LLVM", "AArch64InstrInfo.td")),
     trap(
       0, "plain breakpoint", "a breakpoint", causes: ["A debugger, or hand-written code."],

@@ -52,7 +52,7 @@ extension CodeMeaning {
     signal(
       [5], "SIGTRAP", "a trap of the compiler (a Swift runtime failure, __builtin_trap), or a breakpoint", by: kernel,
       causes: ["On arm64 a trap of the compiler (brk 1).", "A breakpoint without a debugger."],
-      advice: ["Decode the immediate: crashpadctl explain brk NUMBER; read Swift's message in the annotations."]),
+      advice: ["Decode the immediate: crashpadctl explain brk NUMBER.", "Read Swift's message in the annotations."]),
     signal(
       [8], "SIGFPE", "a division by zero, or another arithmetic error", by: kernel,
       causes: [
@@ -82,7 +82,8 @@ extension CodeMeaning {
         "A Rust or Go panic.",
       ],
       advice: [
-        "Read the messages and annotations, and the last exception backtrace; the abort is at the top of the stack."
+        "Read the messages and annotations; the abort is at the top of the stack.",
+        "Read the last exception backtrace: it is where the exception was raised.",
       ],
       aliases: ["SIGIOT"]),
     signal(

@@ -43,6 +43,11 @@ struct ExplanationDocument {
       $0.explanation.isCrash
     },
     .text("summary", "A sentence about the event.", .always) { $0.explanation.summary },
+    .word(
+      "certainty", of: Explanation.Certainty.allCases.map(\.rawValue),
+      "How sure the summary is: `stated` (by the system, a runtime or the program), `shown` (by the functions on the stack),"
+        + " `inferred` (other causes would fit too) or `unknown`.", .always
+    ) { $0.explanation.certainty.rawValue },
     .object("signature", SignatureRecord.record, "The signature, as in `crashpadctl-symbolize/1`.") { $0.signature },
     .texts("ended_by", "Sentences about what ended the process.") { $0.explanation.endedBy },
     .list("evidence", evidence, "Facts of the report.") { $0.explanation.evidence },

@@ -15,6 +15,7 @@ struct ExplanationText {
   func text(name: String) -> String {
     var text = style.colored("\(name): \(explanation.isCrash ? "crash" : "no crash")", .bold) + "\n\n"
     text += part("What happened", [explanation.summary], color: .error)
+    text += part("Certainty", [explanation.certainty.words])
     text += part("Ended by", explanation.endedBy)
     let evidence = explanation.evidence.map { $0.text + ($0.place.map { " [\($0)]" } ?? "") }
     text += part("Evidence", evidence, isList: true)

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import CrashpadBytes
+
+/// What a message or a function of a runtime says about the end of a process, and where it stands.
+package struct Verdict: Sendable, Hashable {
+  /// Where the evidence stands.
+  package enum Place: Sendable, Hashable {
+    /// A message, by its place among the messages.
+    case message(Int)
+    /// A frame of the last exception's stack.
+    case lastException(frame: Int)
+    /// A frame of the crashed thread.
+    case thread(frame: Int)
+  }
+
+  package let row: CodeMeaning
+  package let place: Place
+  /// The line of the message that has the words of the row; nil for a function.
+  package let line: String?
+
+  fileprivate let rank: Rank
+}
+
+/// Which of two statements counts. No part of it depends on the order of a table, so that a new row can't hide another.
+private struct Rank: Sendable, Hashable, Comparable {
+  /// One mistake says more than a class of them.
+  var level: Grounds.Level
+  /// A message was written for this end; a function may stand on the stack of another.
+  var isFunction = false
+  /// The last exception was raised before the stack that aborts.
+  var stack = 0
+  /// An exception's own name says more than a word in its text.
+  var isText = true
+  /// The nearest to the fault: the frame, or the line.
+  var distance: Int
+  /// A longer text says more.
+  var length: Int
+  /// Two rows that are still equal must not depend on their order.
+  var name: String
+
+  static func < (left: Self, right: Self) -> Bool {
+    if left.level != right.level { return left.level < right.level }
+    if left.isFunction != right.isFunction { return !left.isFunction }
+    if left.stack != right.stack { return left.stack < right.stack }
+    if left.isText != right.isText { return !left.isText }
+    // In one message the longer text says more; on a stack the nearer frame does.
+    if left.distance != right.distance { return left.distance < right.distance }
+    if left.length != right.length { return left.length > right.length }
+    return left.name < right.name
+  }
+}
+
+/// Searches messages and stacks for what they say about the end of a process.
+package struct EvidenceSearch: Sendable {
+  private let messages: [CodeMeaning]
+  private let functions: [CodeMeaning]
+
+  /// All rows of the table.
+  package static let all = EvidenceSearch(messages: CodeMeaning.messages, functions: CodeMeaning.functions)
+
+  package init(messages: [CodeMeaning], functions: [CodeMeaning]) {
+    self.messages = messages
+    self.functions = functions
+  }
+
+  /// The statement that says most of a crash whose process ended itself; nil if nothing on its stacks or in its messages
+  /// is known.
+  package func verdict(_ crash: CrashEvidence) -> Verdict? {
+    var best: Verdict?
+    func take(_ verdict: Verdict?) {
+      if let verdict, best.map({ verdict.rank < $0.rank }) ?? true { best = verdict }
+    }
+    for (index, text) in crash.messages.prefix(Self.messageCount).enumerated() {
+      take(verdict(ofMessage: text, at: .message(index), distance: index))
+    }
+    take(verdict(of: crash.lastException, isRaised: true))
+    take(verdict(of: crash.crashedThread?.frames ?? [], isRaised: false))
+    return best
+  }
+
+  // MARK: Messages
+
+  /// The number of messages, and of characters of each, that are compared.
+  private static let messageCount = 200
+  private static let messageLength = 2000
+
+  /// Returns the row for the text of a message.
+  package func message(_ text: String) -> CodeMeaning? {
+    verdict(ofMessage: text, at: .message(0), distance: 0)?.row
+  }
+
+  private func verdict(ofMessage text: String, at place: Verdict.Place, distance: Int) -> Verdict? {
+    // The text of the message comes first; a program may log megabytes after it.
+    let text = String(text.prefix(Self.messageLength))
+    let message = RuntimeMessage(text)
+    let whole = text.lowercased()
+    let name = message.exception?.lowercased()
+    // Words before the reason are the runtime's, and the same for all exceptions.
+    let reason = message.reason.flatMap { $0.isEmpty || name == nil ? nil : $0.lowercased() }
+    var best: (row: Int, rank: Rank)?
+    // By number: a row has so much text that copying each of them takes as long as the search.
+    for row in messages.indices {
+      let grounds = messages[row].grounds
+      if let writer = message.runtime, let own = grounds.runtime, own != writer { continue }
+      for alias in messages[row].aliases {
+        let isName = alias == name
+        guard isName || (grounds.level < .general ? reason ?? whole : whole).containsBytes(alias) else { continue }
+        let rank = Rank(
+          level: grounds.level, isText: !isName, distance: distance, length: alias.utf8.count, name: messages[row].name)
+        if best.map({ rank < $0.rank }) ?? true { best = (row, rank) }
+      }
+    }
+    return best.map {
+      Verdict(row: messages[$0.row], place: place, line: line(of: text, for: messages[$0.row]), rank: $0.rank)
+    }
+  }
+
+  /// The first line that has a text of the row, or else the first.
+  private func line(of text: String, for row: CodeMeaning) -> String {
+    let lines = text.split(whereSeparator: \.isNewline)
+    let found = lines.first { line in
+      let line = line.lowercased()
+      return row.aliases.contains { line.containsBytes($0) }
+    }
+    return String(found ?? lines.first ?? "")
+  }
+
+  // MARK: Functions
+
+  /// Returns the row for one function, by whatever stands around it.
+  package func function(_ name: String) -> CodeMeaning? {
+    functions.compactMap { row in length(of: name, in: row).map { (row, $0) } }
+      .min { ($0.0.grounds.level.rawValue, -$0.1, $0.0.name) < ($1.0.grounds.level.rawValue, -$1.1, $1.0.name) }?.0
+  }
+
+  private func verdict(of frames: [CrashEvidence.Frame], isRaised: Bool) -> Verdict? {
+    guard !frames.isEmpty else { return nil }
+    let chain = RaiseChain(frames)
+    var best: Verdict?
+    for (index, name) in chain.names.enumerated() where !name.isEmpty {
+      let place: Verdict.Place = isRaised ? .lastException(frame: index) : .thread(frame: index)
+      // An inlined check has its message for a name.
+      let isMessage = name.hasPrefix("Swift runtime failure: ") || name.containsBytes("/include/c++/v1/")
+      var verdict = isMessage ? self.verdict(ofMessage: name, at: place, distance: index) : nil
+      for row in functions {
+        guard let length = length(of: name, in: row), chain.meets(row.grounds.need, at: index, isRaised: isRaised)
+        else {
+          continue
+        }
+        let rank = Rank(
+          level: row.grounds.level, isFunction: true, stack: isRaised ? 0 : 1, distance: index, length: length,
+          name: row.name)
+        if verdict.map({ rank < $0.rank }) ?? true { verdict = Verdict(row: row, place: place, line: nil, rank: rank) }
+      }
+      if let verdict, best.map({ verdict.rank < $0.rank }) ?? true { best = verdict }
+    }
+    return best
+  }
+
+  /// The length of the longest of the row's names in a function's; nil if none is in it.
+  private func length(of function: String, in row: CodeMeaning) -> Int? {
+    var longest: Int?
+    if function.containsWord(row.name) { longest = row.name.utf8.count }
+    for alias in row.aliases where alias.utf8.count > longest ?? 0 && function.containsWord(alias) {
+      longest = alias.utf8.count
+    }
+    return longest
+  }
+}

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import CrashpadBytes
+
+/// The last message of a process, as its runtime wrote it: who wrote it, and which exception it names.
+package struct RuntimeMessage: Sendable, Hashable {
+  /// Nil where the words fit several runtimes, or none that is known.
+  package var runtime: Runtime?
+  /// Such as "NSRangeException" or "std::out_of_range".
+  package var exception: String?
+  /// The text of the exception, which is the program's or a framework's.
+  package var reason: String?
+
+  package init(_ text: String) {
+    self = Self.objectiveC(text) ?? Self.cxx(text) ?? Self.swift(text) ?? RuntimeMessage(runtime: Self.writer(of: text))
+  }
+
+  private init(runtime: Runtime?, exception: String? = nil, reason: String? = nil) {
+    self.runtime = runtime
+    self.exception = exception.flatMap { $0.isEmpty ? nil : $0 }
+    self.reason = reason
+  }
+
+  // MARK: Exceptions
+
+  /// "*** Terminating app due to uncaught exception 'NSRangeException', reason: '*** -[__NSArrayI …'"
+  private static func objectiveC(_ text: String) -> Self? {
+    if let start = text.firstRange(of: "due to uncaught exception '") {
+      let rest = text[start.upperBound...]
+      guard let end = rest.firstRange(of: "'") else { return Self(runtime: .objectiveC) }
+      let name = String(rest[..<end.lowerBound])
+      guard let reason = rest[end.upperBound...].firstRange(of: "reason: '") else {
+        return Self(runtime: .objectiveC, exception: name)
+      }
+      return Self(runtime: .objectiveC, exception: name, reason: quoted(rest[reason.upperBound...]))
+    }
+    // "… of class 'E'" of an object that is no NSException.
+    if let start = text.firstRange(of: "due to uncaught exception of class '") {
+      let name = text[start.upperBound...].prefix { $0 != "'" && $0 != "\n" }
+      return Self(runtime: .objectiveC, exception: String(name))
+    }
+    return nil
+  }
+
+  /// What may follow the quoted reason: in the same message, or in the next ones, which some reports join to it.
+  private static let trailers = [
+    "'\n***", "'\nterminating", "'\nlibc++abi", "'\nabort() called", "'\nCoreSimulator", "', userInfo:", "'\nuserInfo:",
+    "'\n(",
+  ]
+
+  /// The text up to the closing quotation mark. A reason may have quotation marks and line feeds of its own.
+  private static func quoted(_ text: Substring) -> String {
+    let ends = trailers.compactMap { text.firstRange(of: $0)?.lowerBound }
+    if let end = ends.min() { return String(text[..<end]) }
+    return String(text.lastIndex(of: "'").map { text[..<$0] } ?? text)
+  }
+
+  /// "uncaught exception of type std::out_of_range: no such key", "… throwing an instance of 'E'\n  what():  text"
+  private static func cxx(_ text: String) -> Self? {
+    if let start = text.firstRange(of: "uncaught exception of type ") {
+      let rest = text[start.upperBound...].prefix { $0 != "\n" }
+      let end = rest.firstRange(of: ": ")
+      let name = String(end.map { rest[..<$0.lowerBound] } ?? rest)
+      let isObjectiveC = name.hasPrefix("NS") || name.hasPrefix("_NS") || name.lowercased().hasPrefix("nsexception")
+      // The C++ runtime names the class of an object that was thrown, not the exception.
+      if isObjectiveC { return Self(runtime: .objectiveC) }
+      return Self(runtime: .cxx, exception: name, reason: end.map { String(rest[$0.upperBound...]) })
+    }
+    guard let start = text.firstRange(of: "throwing an instance of '"),
+      let end = text[start.upperBound...].firstRange(of: "'")
+    else { return text.containsBytes("terminate called") ? Self(runtime: .cxx) : nil }
+    let what = text[end.upperBound...].firstRange(of: "what():").map { text[$0.upperBound...].drop { $0 == " " } }
+    return Self(
+      runtime: .cxx, exception: String(text[start.upperBound..<end.lowerBound]),
+      reason: what.map { String($0.prefix { $0 != "\n" }) })
+  }
+
+  /// "Fatal error: Error raised at top level: Shop.Refusal.noStock"
+  private static func swift(_ text: String) -> Self? {
+    for start in ["Error raised at top level: ", "unexpectedly raised an error: "] {
+      guard let range = text.firstRange(of: start) else { continue }
+      let reason = text[range.upperBound...].prefix { $0 != "\n" }
+      return Self(runtime: .swift, exception: String(reason.prefix { $0 != "(" && $0 != " " }), reason: String(reason))
+    }
+    return nil
+  }
+
+  // MARK: Writers
+
+  /// Words by which a runtime is known, in its own spelling. Swift 3 and Go have "fatal error: " in common.
+  private static let words: [(Runtime, [String])] = [
+    (.swift, ["Fatal error", "Precondition failed", "Swift runtime failure: ", "Swift/", ".swift:", "SWIFT TASK "]),
+    (.rust, ["panicked at "]),
+    (.kotlin, ["Uncaught Kotlin exception"]),
+    (.javaScript, ["Unhandled JS Exception", "JavaScript heap out of memory"]),
+    (.dotNet, ["Unhandled managed exception", "Unhandled exception. System."]),
+    (.go, ["fatal error: all goroutines", "panic: runtime error", "goroutine "]),
+    (
+      .library,
+      [
+        "BUG IN CLIENT OF", "BUG IN LIB", "*** error for object", "*** stack smashing", "*** buffer overflow",
+        "free(): ", "malloc(): ", "munmap_chunk(): ", "double free or corruption", ", function ",
+      ]
+    ),
+  ]
+
+  private static func writer(of text: String) -> Runtime? {
+    words.first { $0.1.contains { text.containsBytes($0) } }?.0
+  }
+}

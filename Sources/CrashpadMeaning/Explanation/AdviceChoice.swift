@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import CrashpadBytes
+internal import CrashpadSnapshot
+
+/// Leaves advice out that this report can't fulfil, and advice that was given in other words.
+struct AdviceChoice {
+  /// What a step tells to read, by the words that it uses for it.
+  enum Topic: CaseIterable {
+    case lastException
+    case message
+    case syndrome
+    case trap
+    case fieldOffset
+
+    var words: [String] {
+      switch self {
+      case .lastException: ["last exception backtrace"]
+      case .message:
+        [
+          "application specific information", "he message names", "Read the message", "error in the message",
+          "Read the text behind", "The message has", "The text names",
+        ]
+      case .syndrome: ["esr"]
+      case .trap: ["brk NUMBER", "explain brk"]
+      case .fieldOffset: ["The address is the offset of the field"]
+      }
+    }
+  }
+
+  private let crash: CrashEvidence
+
+  init(_ crash: CrashEvidence) { self.crash = crash }
+
+  /// The steps that the report can fulfil, one for each topic.
+  func choice(of advice: [String]) -> [String] {
+    var seen: Set<Topic> = []
+    return advice.filter { text in
+      let topics = Topic.allCases.filter { topic in topic.words.contains { text.containsBytes($0) } }
+      guard topics.allSatisfy({ canFulfil($0, text) }) else { return false }
+      // Another text on a topic is the same step.
+      return topics.isEmpty || topics.contains { seen.insert($0).inserted }
+    }
+  }
+
+  private func canFulfil(_ topic: Topic, _ text: String) -> Bool {
+    switch topic {
+    case .lastException: !crash.lastException.isEmpty
+    // The log outside of the report may have it.
+    case .message: text.containsBytes("program's log") || !crash.messages.isEmpty
+    case .syndrome, .trap: crash.report?.syndrome != nil || crash.report?.codeAt.isEmpty == false
+    case .fieldOffset: (crash.exception?.address ?? 0) != 0
+    }
+  }
+}

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import CrashpadBytes
+
+/// Libraries that report crashes. Programs link them statically, so that their code is in the program's own file; they
+/// handle a crash, or wrap the function that crashed, and are not its cause.
+package enum CrashReporters {
+  /// The beginnings of names of functions, types and methods. Words that programs use for other things, such as Matrix of
+  /// WeChat's reporter, are not among them.
+  private static let functions = [
+    "KSCrash", "kscrash", "kscm_", "ksmachine", "kssc_", "ksbt_", "Sentry", "sentry_", "sentrycrash", "FIRCLS",
+    "FIRCrashlytics", "CLSTerminate", "CLSUncaught", "CLSException", "CLSSignal", "CLSMach", "PLCrash", "plcrash",
+    "plcr_", "MSACCrash", "MSACWrapper", "MSCrashes", "BITCrash", "Bugsnag", "bugsnag", "bsg_", "BSG_KS", "BSGHandle",
+    "NRMACrash", "NRMAUncaught", "NewRelic", "ADEum", "IBGCrash", "Instabug", "Embrace", "EMBCrash", "DDCrash",
+    "Raygun", "BuglyCrash", "BLYCrash", "UMCrash", "RollbarCrash", "DTXCrash", "crashpad::", "breakpad::",
+    "google_breakpad::", "uncaught_exception_handler", "uncaughtExceptionHandler", "UncaughtExceptionHandler",
+    "handleUncaughtException", "CPPExceptionTerminate",
+  ]
+
+  /// Whether the code is a crash reporter's: by the words with which its names begin, or its framework.
+  package static func contains(function: String, module: String?) -> Bool {
+    if let module, modules.contains(where: { module.hasPrefix($0) }) { return true }
+    let name = function.drop { "+-[_(".contains($0) }
+    return functions.contains { name.hasPrefix($0) }
+  }
+
+  private static let modules = [
+    "Sentry", "KSCrash", "CrashReporter", "FirebaseCrashlytics", "Bugsnag", "AppCenterCrashes", "DatadogCrashReporting",
+    "EmbraceIO", "NewRelic", "libcrashpad", "libsentry", "libbugsnag",
+  ]
+}
+
+/// Libraries of which a row of the table knows functions. Programs link them statically too: their frames are searched as a
+/// system's, although they are in the program's file.
+enum KnownLibraries {
+  private static let functions = [
+    "FIRApp", "FirebaseApp", "FIROptions", "GAD", "RCT", "facebook::", "hermes::", "EXUpdates", "StartupProcedure",
+    "ErrorRecovery", "il2cpp",
+    "kotlin::", "konan::", "Kotlin_", "xamarin_", "mono_", "monoeg_", "rtc::", "logging::", "absl::", "google::",
+    "v8::",
+    "node::", "Realm", "realm::", "RLM", "core::panicking", "core::option", "core::result", "std::panicking", "rust_",
+  ]
+
+  static func contains(function: String) -> Bool {
+    let name = function.drop { "+-[_(".contains($0) }
+    return functions.contains { name.hasPrefix($0) }
+  }
+}
