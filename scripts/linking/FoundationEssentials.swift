@@ -18,7 +18,7 @@ open class JSONEncoder {
   }
 
   public init() {
-    fputs("crashpadctl: --experimental-dump-help is in builds by SwiftPM alone\n", stderr)
+    fputs("crashpadctl: --experimental-dump-help needs a build without scripts/release-tool\n", stderr)
     exit(64)
   }
 }
