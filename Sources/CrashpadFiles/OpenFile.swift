@@ -121,12 +121,12 @@ package final class OpenFile: ByteOutput, Sendable {
   package func lock(exclusive: Bool, waiting milliseconds: Int = longestLockWait) throws(FileFailure) {
     let operation = (exclusive ? LINUX_LOCK_EX : LINUX_LOCK_SH) | LINUX_LOCK_NB
     // On a busy machine each pause takes several times its length, so they are not counted.
-    let deadline = ContinuousClock.now.advanced(by: .milliseconds(milliseconds))
+    let deadline = Duration.sinceBoot + .milliseconds(milliseconds)
     repeat {
       if retrying({ flock(descriptor, operation) }) == 0 { return }
       guard errno == EWOULDBLOCK else { throw failure() }
       usleep(5000)
-    } while ContinuousClock.now < deadline
+    } while .sinceBoot < deadline
     throw FileFailure(path, .wouldBlock, lockHolder: lockHolder())
   }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import CCrashpadLinux
+internal import CrashpadFiles
 internal import Glibc
 package import SystemPackage
 
@@ -66,7 +67,7 @@ package struct Supervisor: ~Copyable {
 
   /// Waits for at most this many seconds. Then kills the program, and returns nil.
   package consuming func wait(seconds: Int) -> End? {
-    let end = handleSignals(until: ContinuousClock.now.advanced(by: .seconds(seconds)))
+    let end = handleSignals(until: Duration.sinceBoot + .seconds(seconds))
     if end == nil { endProgram(by: [SIGKILL]) }
     restoreSignals()
     return end
@@ -75,12 +76,11 @@ package struct Supervisor: ~Copyable {
   /// Lets the program run for this time, and calls `look` with its process id at growing intervals. Then ends it by
   /// SIGTERM, and two seconds later by SIGKILL. Returns how the program ended by itself; otherwise nil.
   package consuming func wait(milliseconds: Int64, look: (Int32) -> Void) -> End? {
-    let clock = ContinuousClock()
-    let deadline = clock.now.advanced(by: .milliseconds(milliseconds))
+    let deadline = Duration.sinceBoot + .milliseconds(milliseconds)
     var interval = Duration.milliseconds(50)
     var end: End?
-    while end == nil, clock.now < deadline {
-      end = handleSignals(until: min(clock.now.advanced(by: interval), deadline))
+    while end == nil, .sinceBoot < deadline {
+      end = handleSignals(until: min(Duration.sinceBoot + interval, deadline))
       interval *= 2
       if end == nil { look(processID) }
     }
@@ -94,19 +94,19 @@ package struct Supervisor: ~Copyable {
     for (index, signal) in signals.enumerated() {
       kill(processID, signal)
       let isLast = index == signals.count - 1
-      if handleSignals(until: isLast ? nil : ContinuousClock.now.advanced(by: .seconds(2))) != nil { return }
+      if handleSignals(until: isLast ? nil : Duration.sinceBoot + .seconds(2)) != nil { return }
     }
   }
 
   /// Forwards signals until then, or without a limit; returns the program's end if that comes first.
-  private mutating func handleSignals(until deadline: ContinuousClock.Instant?) -> End? {
+  private mutating func handleSignals(until deadline: Duration?) -> End? {
     var all = sigset_t()
     unsafe sigfillset(&all)
     while true {
       var info = unsafe siginfo_t()
       let signal: Int32
       if let deadline {
-        let rest = ContinuousClock.now.duration(to: deadline).components
+        let rest = (deadline - .sinceBoot).components
         guard rest.seconds >= 0, rest.attoseconds >= 0 else { return nil }
         var time = timespec(tv_sec: Int(rest.seconds), tv_nsec: Int(rest.attoseconds / 1_000_000_000))
         signal = unsafe sigtimedwait(&all, &info, &time)

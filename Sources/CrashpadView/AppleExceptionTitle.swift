@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+internal import CrashpadBytes
 internal import CrashpadMeaning
 internal import CrashpadSnapshot
 
@@ -11,9 +12,9 @@ package struct AppleExceptionTitle: Sendable {
 
   init(_ exception: ExceptionSnapshot, _ system: SystemSnapshot) {
     let title = ExceptionDescription(exception, system).title
-    let parts = title.split(separator: " / ", maxSplits: 1).map(String.init)
-    let name = parts.first ?? title
-    let detail = parts.count > 1 ? parts[1] : nil
+    let slash = title.firstRange(of: " / ")
+    let name = slash.map { String(title[..<$0.lowerBound]) } ?? title
+    let detail = slash.map { String(title[$0.upperBound...]) }
     switch exception.kind {
     case .mach:
       subtype = exception.code == 1 ? detail.map(Self.withWideAddress) : nil

@@ -32,7 +32,7 @@ enum CommandName {
     if !suggestions.isEmpty {
       text += "; did you mean \(suggestions.map { "'\($0)'" }.joined(separator: " or "))?"
     } else if !isHelp, (try? FileKind(at: FilePath(argument: word), followingLink: true)) != nil {
-      if case .group(let type)? = path.last {
+      if case .group(let type)? = path.last?.kind {
         text += "; \(type.name) needs a subcommand: type 'crashpadctl \(type.showing(word))'"
       } else {
         text += "; to look at a file, type 'crashpadctl inspect \(word)'"

@@ -14,7 +14,7 @@ enum CommandTable {
   /// Every JSON document that the tool writes.
   static var documents: [DocumentDescription] {
     all.flatMap { node in
-      switch node {
+      switch node.kind {
       case .command(let command): command.documents
       case .group(let group): group.commands.flatMap { $0.documents }
       }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
+import CrashpadBytes
 
 /// Extends the parser's completion scripts for shells, which complete nothing after `help`,
 /// with the names of the commands.

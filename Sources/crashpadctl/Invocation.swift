@@ -35,7 +35,7 @@ struct Invocation {
   /// The command that the arguments call; nil if they call none, ask for help, or are wrong.
   private static func read(_ arguments: [String]) -> (any Command)? {
     let (path, rest) = CommandName.resolve(arguments)
-    guard case .command(let command)? = path.last else { return nil }
+    guard case .command(let command)? = path.last?.kind else { return nil }
     return command.init(rest)
   }
 
@@ -47,7 +47,7 @@ struct Invocation {
       return try Crashpadctl.parseAsRoot(["help"] + path.map(\.name) + rest)
     }
     let (path, rest) = CommandName.resolve(arguments)
-    guard case .command(let command)? = path.last else { return try Crashpadctl.parseAsRoot(arguments) }
+    guard case .command(let command)? = path.last?.kind else { return try Crashpadctl.parseAsRoot(arguments) }
     return try Crashpadctl.parseAsRoot(path.map(\.name) + command.spelledOut(rest))
   }
 
@@ -77,7 +77,7 @@ struct Invocation {
       do { _ = try Self.parse(printed) } catch let other { error = other }
     }
     var text = ValueHelp.adding(to: Crashpadctl.fullMessage(for: error))
-    if case .command(let command)? = CommandName.resolve(arguments).path.last {
+    if case .command(let command)? = CommandName.resolve(arguments).path.last?.kind {
       text = PeerNames.adding(to: text, for: command)
     }
     let lines = text.split(separator: "\n", omittingEmptySubsequences: false)

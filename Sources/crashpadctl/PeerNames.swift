@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import CrashpadBytes
 /// The names that other tools have for what this one does, to suggest its own.
 enum PeerNames {
   private static let commands: [(words: [String], commands: [String])] = [

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import CrashpadBytes
 import CrashpadRedaction
 
 /// The valid values of options, for messages about invalid ones. The parser knows them only for

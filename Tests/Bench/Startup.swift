@@ -9,12 +9,18 @@ extension Bench {
     let tool = workspace.file("installed")
     try workspace.run(Command("/bin/cp", [workspace.tool, tool]))
     title("Start-up; \(rounds) runs")
+    let report = try workspace.make(.appleReport, 2000, "small.ips")
+    let output = workspace.file("small.dmp")
+    let reading = ["inspect", "symbolize", "explain", "group"].map {
+      Contender("crashpadctl \($0) small.idump", Command(tool, [$0, small]))
+    }
     let results = try workspace.interleave(
       [
         Contender("/bin/true", Command("/bin/true", [])),
         Contender("crashpadctl --version", Command(tool, ["--version"])),
-        Contender("crashpadctl inspect small.idump", Command(tool, ["inspect", small])),
-      ], rounds: rounds)
+        Contender("crashpadctl convert small.idump", Command(tool, ["convert", small, "-o", output]), output: output),
+        Contender("crashpadctl inspect small.ips", Command(tool, ["inspect", report])),
+      ] + reading, rounds: rounds)
     let base = results[0].wall
     var table = Table("", "median ms", "min ms", "beyond true ms", "min ms")
     for result in results {

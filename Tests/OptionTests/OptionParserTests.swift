@@ -7,7 +7,7 @@ import Testing
 /// The tool's own parser reads what ArgumentParser reads, from the same table.
 struct OptionParserTests {
   private static let commands: [(name: String, type: any Command.Type)] = Crashpadctl.commands.flatMap { node in
-    switch node {
+    switch node.kind {
     case .command(let type): [(type.name, type)]
     case .group(let group): group.commands.map { ("\(group.name) \($0.name)", $0) }
     }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+internal import CrashpadBytes
 internal import CrashpadJSON
 
 /// A form with changes, from a file: `crashpadctl-mapping/1`. Places in an event are JSON pointers (RFC 6901).

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+internal import CrashpadBytes
 internal import CrashpadSnapshot
 
 /// The numbers in the text of a watchdog, in either layout.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import CrashpadBytes
 /// A position in a program's source.
 package struct SourceLocation: Sendable, Hashable {
   /// The path, without `..` in the middle, which compilers leave in paths of their own headers.

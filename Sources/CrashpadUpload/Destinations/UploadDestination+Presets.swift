@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import CrashpadBytes
 /// Why a preset is invalid. The failure holds no text of the preset, which may contain a secret.
 public enum UploadDestinationFailure: Error, Sendable, Hashable, CustomStringConvertible {
   /// The name before the `=` is not a known server.

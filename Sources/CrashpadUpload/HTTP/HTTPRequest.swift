@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import CrashpadBytes
 public import CrashpadFiles
 package import SystemPackage
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import CrashpadBytes
 /// The address of a proxy from the command line or the environment.
 package enum ProxyAddress {
   /// The environment variables for addresses with this scheme, in libcurl's order.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import CCrashpadCurl
+internal import CrashpadBytes
 internal import CrashpadFiles
 internal import Glibc
 

@@ -72,14 +72,13 @@ struct CaptureTrial {
       words, environment: environment.applied(to: variables + [Array("SWIFT_BACKTRACE=enable=no".utf8)]),
       candidates: ProgramSearch().candidates(words[0]))
     start.standardError = output
-    let clock = ContinuousClock()
-    let begin = clock.now
+    let begin = Duration.sinceBoot
     let end: Supervisor.End?
     do throws(Errno) { end = try Supervisor(start).wait(seconds: Self.limit) } catch {
       fault = "the program could not be started: \(error.description)"
       return
     }
-    runMicroseconds = Self.microseconds(begin.duration(to: clock.now))
+    runMicroseconds = Self.microseconds(.sinceBoot - begin)
     isRefused = end == .exited(CaptureTrialCommand.refused)
     read(environment, needsThreads: !changesUser)
     if end == nil { fault = "the program did not end in \(Self.limit) seconds" + (fault.map { ": \($0)" } ?? "") }

@@ -25,7 +25,7 @@ struct EventOutput {
   private static let batchSize = 1 << 20
   /// A run that is killed again and again gets on all the same.
   private static let batchTime = Duration.seconds(1)
-  private var batchStart = ContinuousClock.now
+  private var batchStart = Duration.sinceBoot
 
   /// - Parameter argument: nil or `-` for standard output.
   init(_ argument: String?, _ cursor: EventCursor?) throws {
@@ -55,11 +55,11 @@ struct EventOutput {
       return
     }
     if let id = entry.dump.id { identities[id] = identity }
-    if batch.isEmpty { batchStart = .now }
+    if batch.isEmpty { batchStart = .sinceBoot }
     batch.append(entry)
     byteCount += entry.lines.reduce(0) { $0 + $1.count }
     let isFull = batch.count >= Self.batchCount || byteCount >= Self.batchSize
-    if isFull || batchStart.duration(to: .now) > Self.batchTime { try writeBatch() }
+    if isFull || .sinceBoot - batchStart > Self.batchTime { try writeBatch() }
   }
 
   private func write(_ line: [UInt8]) throws {

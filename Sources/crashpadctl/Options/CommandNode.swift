@@ -3,38 +3,45 @@ import ArgumentParser
 
 /// A command, or a group of them, in the tree of what the tool can do. Says without a conversion of types, which takes long,
 /// which of both it is.
-enum CommandNode {
-  case command(any Command.Type)
-  case group(any CommandGroup.Type)
+struct CommandNode: Sendable {
+  enum Kind {
+    case command(any Command.Type)
+    case group(any CommandGroup.Type)
+  }
+
+  /// Without the rest of what is said about a command, which would be made for each command before the one that is looked for.
+  let name: String
+  /// The name in an earlier version.
+  private let formerName: String?
+  private let look: @Sendable () -> Kind
+
+  /// Made when it is asked for: what says how a type is a command is written to a page of its own, 25 for all commands.
+  var kind: Kind { look() }
+
+  static func command<Type: Command>(_ type: Type.Type) -> CommandNode {
+    CommandNode(name: Type.name, formerName: Type.formerName) { .command(Type.self) }
+  }
+
+  static func group<Type: CommandGroup>(_ type: Type.Type) -> CommandNode {
+    CommandNode(name: Type.name, formerName: nil) { .group(Type.self) }
+  }
 
   var type: any ParsableCommand.Type {
-    switch self {
+    switch kind {
     case .command(let type): type
     case .group(let type): type
     }
   }
 
   var children: [CommandNode] {
-    switch self {
+    switch kind {
     case .command: []
     case .group(let type): type.commands.map { .command($0) }
     }
   }
 
-  /// Without the rest of what is said about a command, which would be made for each command before the one that is looked for.
-  var name: String {
-    switch self {
-    case .command(let type): type.name
-    case .group(let type): type.name
-    }
-  }
-
   /// Whether the word is the name of the command, or its name in an earlier version.
-  func isNamed(_ word: String) -> Bool {
-    if name == word { return true }
-    if case .command(let type) = self { return type.formerName == word }
-    return false
-  }
+  func isNamed(_ word: String) -> Bool { name == word || formerName == word }
 
   var isShown: Bool { type.configuration.shouldDisplay }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
 import CCrashpadLinux
+import CrashpadBytes
 import CrashpadFiles
 import Glibc
 import Synchronization

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import CrashpadBytes
 import CrashpadJSON
 
 /// The JSON Schema of a document, draft 2020-12.

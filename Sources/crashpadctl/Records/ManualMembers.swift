@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import CrashpadBytes
 /// The members of a document as a section of crashpadctl-json(5), in roff.
 ///
 /// A meaning consists of sentences. Lines "`word`: text" in it become a list of words. A meaning that refers to another

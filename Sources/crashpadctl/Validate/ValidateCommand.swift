@@ -108,7 +108,7 @@ struct ValidateCommand: Command {
   private static func validate(
     _ input: InputList.Input, _ validation: Validation, ignoring rules: Set<String>, isTimed: Bool
   ) -> BatchResult<ValidatedInput> {
-    let start = ContinuousClock.now
+    let start = Duration.sinceBoot
     var validated = ValidatedInput(name: input.name, argument: input.argument)
     do {
       let dump = try DumpInput.open(input.argument)
@@ -118,7 +118,7 @@ struct ValidateCommand: Command {
     } catch {
       validated.failure = FailureText(error, creating: false)
     }
-    if isTimed { validated.duration = ContinuousClock.now - start }
+    if isTimed { validated.duration = .sinceBoot - start }
     return BatchResult(validated, status: validated.failure?.status ?? .success)
   }
 }
