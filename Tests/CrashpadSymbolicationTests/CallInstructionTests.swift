@@ -61,4 +61,62 @@ struct CallInstructionTests {
     #expect(Self.call([0x98, 0x47], .arm(framePointer: 7), isThumb: true) == .indirect)
     #expect(Self.call([0x70, 0x47], .arm(framePointer: 7), isThumb: true) == nil)
   }
+
+  // MARK: Every distance
+
+  /// Distances with one bit, all bits up to one, and their negatives, that fit into a number of bits.
+  private static func distances(bits: Int64, unit: Int64) -> [Int64] {
+    let ones = (0..<bits - 1).map { Int64(1) << $0 }
+    return (ones + ones.map { -$0 } + ones.map { $0 - 1 } + [-(1 << (bits - 1)), 0x15_5554 & (1 << (bits - 1) - 1)])
+      .map { $0 / unit * unit }
+  }
+
+  private static func target(_ distance: Int64, from place: UInt64) -> UInt64 {
+    (place &+ UInt64(bitPattern: distance)) & 0xffff_ffff
+  }
+
+  private static func bytes(_ word: UInt32) -> [UInt8] { (0..<4).map { UInt8(truncatingIfNeeded: word >> (8 * $0)) } }
+
+  @Test func `BL of Thumb has 25 bits, of which two are folded with the sign`() {
+    for distance in Self.distances(bits: 25, unit: 2) {
+      let bits = UInt32(truncatingIfNeeded: distance)
+      let sign = bits >> 24 & 1
+      let (one, two) = (1 ^ (bits >> 23 & 1) ^ sign, 1 ^ (bits >> 22 & 1) ^ sign)
+      let first = 0xf000 | sign << 10 | bits >> 12 & 0x3ff
+      let second = 0xd000 | one << 13 | two << 11 | bits >> 1 & 0x7ff
+      // The instruction counts from its end, as it has four bytes.
+      #expect(
+        Self.call(Self.bytes(first | second << 16), .arm(framePointer: 11), isThumb: true)
+          == .direct(Self.target(distance, from: Self.end)), "\(distance)")
+    }
+  }
+
+  @Test func `BL and BLX of the long form have 26 bits`() {
+    for distance in Self.distances(bits: 26, unit: 4) {
+      let bits = UInt32(truncatingIfNeeded: distance >> 2) & 0xff_ffff
+      let expected = CallInstruction.direct(Self.target(distance, from: Self.end + 4))
+      for first: UInt32 in [0xeb00_0000, 0x0b00_0000, 0xfa00_0000] {
+        #expect(Self.call(Self.bytes(first | bits), .arm(framePointer: 11)) == expected, "\(distance)")
+      }
+      // B is no call.
+      #expect(Self.call(Self.bytes(0xea00_0000 | bits), .arm(framePointer: 11)) == nil)
+    }
+  }
+
+  @Test func `BL of arm64 has 28 bits`() {
+    for distance in Self.distances(bits: 28, unit: 4) {
+      let bits = UInt32(truncatingIfNeeded: distance >> 2) & 0x3ff_ffff
+      let expected = CallInstruction.direct(Self.end &- 4 &+ UInt64(bitPattern: distance))
+      #expect(Self.call(Self.bytes(0x9400_0000 | bits), .arm64) == expected, "\(distance)")
+      #expect(Self.call(Self.bytes(0x1400_0000 | bits), .arm64) == nil)
+    }
+  }
+
+  @Test func `Other halves of Thumb are no calls`() {
+    for (first, second) in [(0xe800, 0xf800), (0xf800, 0xf800), (0xf000, 0x8000), (0xf000, 0x0000)]
+      as [(UInt32, UInt32)]
+    {
+      #expect(Self.call(Self.bytes(first | second << 16), .arm(framePointer: 11), isThumb: true) == nil)
+    }
+  }
 }

@@ -142,6 +142,80 @@ struct FrameEvidenceTests {
     #expect(marked.frames.map(\.instruction).prefix(2) == [0x40_0100, 0x40_3333])
   }
 
+  /// A program of two functions: `leaf`, and `caller` with calls at its end. `symbols` says whether their starts are known.
+  private static func leaf(
+    _ code: [UInt64], pc: UInt64, stack: [UInt64], symbols: Bool = true, called: [UInt64] = [0x90d0_ff90_9090_9090]
+  ) throws -> StackWalker.Walk {
+    let sym = """
+      MODULE Linux x86_64 00112233445566778899AABBCCDDEEFF0 app
+      FUNC 100 80 0 leaf
+      FUNC 200 100 0 caller
+      FUNC 400 40 0 leaf.cold
+
+      """
+    var process = try TestProcess(.x86_64, symbolFiles: symbols ? [sym] : [])
+    process.snapshot.system.operatingSystem = .linux
+    process.module("app", at: app, size: 0x1_0000, id: "00112233445566778899AABBCCDDEEFF0")
+    process.memory(at: 0x7000, stack + Array(repeating: 0, count: 8))
+    process.memory(at: app + (pc < 0x400 ? 0x100 : 0x400), code)
+    // call *%rax before 0x227
+    process.memory(at: app + 0x218, [0] + called + called)
+    return process.walk(FrameRegisters(.x86_64, [16: app + pc, 7: 0x7000, 6: 0x7020]))
+  }
+
+  private static let plain: [UInt64] = Array(repeating: 0x9090_9090_9090_9090, count: 16)
+  /// The return address, and a chain of frame pointers that begins with the caller's.
+  private static let called: [UInt64] = [app + 0x227, 0, 0, 0, 0x7040, app + 0x22f, 0, 0, 0, app + 0x227]
+
+  @Test func `A leaf that was called by a pointer is known by its symbol`() throws {
+    let walk = try Self.leaf(Self.plain, pc: 0x110, stack: Self.called)
+    #expect(walk.frames.map(\.instruction).prefix(3) == [Self.app + 0x110, Self.app + 0x227, Self.app + 0x22f])
+    #expect(walk.frames.map(\.trust).prefix(3) == [.context, .returnAddress, .framePointer])
+    #expect(walk.frames.map(\.stackPointer).prefix(2) == [0x7000, 0x7008])
+    // Without a symbol, and in the part of a function that was moved away, the word may be left over.
+    for walk in [
+      try Self.leaf(Self.plain, pc: 0x110, stack: Self.called, symbols: false),
+      try Self.leaf(Self.plain, pc: 0x410, stack: Self.called),
+      // No call is before the address.
+      try Self.leaf(Self.plain, pc: 0x110, stack: Self.called, called: [0x9090_9090_9090_9090]),
+    ] { #expect(walk.frames.dropFirst().allSatisfy { $0.trust != .returnAddress }) }
+  }
+
+  @Test func `A function that has lowered the stack pointer anywhere before the place is no leaf`() throws {
+    // sub rsp, 24 at each byte before and behind the place
+    for offset in 1..<0x30 as Range<UInt64> {
+      var bytes = Array(repeating: UInt8(0x90), count: 0x80)
+      bytes.replaceSubrange(Int(offset)..<Int(offset) + 4, with: [0x48, 0x83, 0xec, 0x18])
+      let words = (0..<16).map { word in
+        (0..<8).reduce(UInt64(0)) { $0 | UInt64(bytes[8 * word + $1]) << UInt64(8 * $1) }
+      }
+      let walk = try Self.leaf(words, pc: 0x110, stack: Self.called)
+      #expect((walk.frames[1].trust == .returnAddress) == (offset >= 0x10), "\(offset)")
+    }
+  }
+
+  @Test func `At a return the address is at the stack pointer, and behind a push one word above`() throws {
+    // Functions that begin with push %rbp: one is at ret, rep ret, ret 8; one before mov %rsp, %rbp in both encodings.
+    for end: UInt64 in [0xc3, 0xc3f3, 0x08c2] {
+      var code = Self.plain
+      (code[0], code[2]) = (0x9090_9090_9090_9055, end)
+      let walk = try Self.leaf(code, pc: 0x110, stack: Self.called)
+      #expect(walk.frames.map(\.trust).prefix(3) == [.context, .returnAddress, .framePointer])
+    }
+    for move: UInt64 in [0xe5_8948_55, 0xec_8b48_55] {
+      var code = Self.plain
+      code[0] = move
+      let walk = try Self.leaf(code, pc: 0x101, stack: [0x7020] + Self.called)
+      #expect(walk.frames.map(\.instruction).prefix(2) == [Self.app + 0x101, Self.app + 0x227])
+      #expect(walk.frames.map(\.trust).prefix(2) == [.context, .returnAddress])
+      #expect(walk.frames[1].stackPointer == 0x7010)
+      // The move alone, behind another instruction
+      code[0] = move ^ 0x05
+      #expect(
+        try Self.leaf(code, pc: 0x101, stack: [0x7020] + Self.called).frames.dropFirst().first?.trust != .returnAddress)
+    }
+  }
+
   // MARK: Scanning
 
   @Test func `A scan passes over headers, memory that can't be executed, and places without an instruction`() throws {
@@ -178,6 +252,44 @@ struct FrameEvidenceTests {
     let walk = process.walk(Self.registers(pc: 0x70_0100, frame: 0))
     #expect(walk.frames.map(\.instruction) == [0x70_0100, Self.app + 0x210, Self.app + 0x310, Self.app + 0x320])
     #expect(walk.frames.map(\.trust) == [.context, .scan, .scan, .callFrameInfo])
+  }
+
+  @Test func `A scan prefers the call of the function at hand to one that is left over`() throws {
+    let sym = """
+      MODULE Linux x86_64 00112233445566778899AABBCCDDEEFF0 app
+      FUNC 100 80 0 inner
+      FUNC 200 100 0 outer
+      FUNC 500 40 0 helper
+
+      """
+    // Calls that end at 0x228: of helper, of inner, of a place that is no function's start, and by a pointer
+    func walk(_ first: UInt64, _ second: UInt64, frame: UInt64 = 0) throws -> StackWalker.Walk {
+      var process = try TestProcess(.x86_64, symbolFiles: [sym])
+      process.snapshot.system.operatingSystem = .linux
+      process.module("app", at: Self.app, size: 0x1000, id: "00112233445566778899AABBCCDDEEFF0")
+      process.memory(at: Self.app + 0x220, [first])
+      process.memory(at: Self.app + 0x240, [second])
+      process.memory(at: 0x7000, [1, Self.app + 0x228, 2, Self.app + 0x248, 0])
+      return process.walk(Self.registers(pc: Self.app + 0x110, frame: frame))
+    }
+    func call(_ target: UInt64, from end: UInt64) -> UInt64 {
+      (target &- end) << 32 | 0xe8_0000_00 | 0x90_9090
+    }
+    let other = call(0x500, from: 0x228)
+    let unknown = call(0x510, from: 0x228)
+    let own = (call(0x100, from: 0x228), call(0x100, from: 0x248))
+    let pointer: UInt64 = 0xd0ff_9090_9090_9090
+    #expect(try walk(other, own.1).frames[1].instruction == Self.app + 0x248)
+    #expect(try walk(other, own.1).frames[1].skippedWords == 3)
+    #expect(try walk(own.0, own.1).frames[1].instruction == Self.app + 0x228)
+    #expect(try walk(unknown, own.1).frames[1].instruction == Self.app + 0x228)
+    #expect(try walk(pointer, own.1).frames[1].instruction == Self.app + 0x228)
+    // A register that leads further out, to another call, is a guess.
+    #expect(try walk(own.0, other, frame: 0x7010).frames[1].instruction == Self.app + 0x228)
+    #expect(try walk(pointer, own.1, frame: 0x7010).frames[1].instruction == Self.app + 0x248)
+    // Nothing better further out
+    #expect(try walk(other, pointer).frames[1].instruction == Self.app + 0x228)
+    #expect(try walk(other, call(0x500, from: 0x248)).frames[1].instruction == Self.app + 0x228)
   }
 
   @Test func `A scan passes over pointers to functions`() throws {

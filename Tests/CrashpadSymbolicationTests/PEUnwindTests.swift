@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import CrashpadFiles
 import CrashpadSnapshot
-import CrashpadSymbolication
 import Testing
 import ToolRunner
+
+@testable import CrashpadSymbolication
 
 /// Programs and libraries of Windows: unwinding by UNWIND_INFO, and names of exports.
 struct PEUnwindTests {
@@ -255,5 +256,84 @@ struct PEUnwindTests {
         .walk(Self.registers(UInt64.random(in: 0x1000..<0x1400, using: &generator), [6: 0x7020]))
       #expect(!walk.frames.isEmpty && walk.frames.count <= 41, "seed \(seed), \(number)")
     }
+  }
+
+  // MARK: Every register and code
+
+  /// The caller of the first function of a library, whose codes are of instructions that have all been executed.
+  private static func caller(
+    _ codes: [UInt8], frame: UInt8 = 0, code: [UInt8] = [], at offset: UInt64 = 0x1040, isInnermost: Bool = false
+  ) throws -> FrameRegisters? {
+    let function = Function(start: 0x1000, end: 0x1080, header: [1, 0, UInt8(codes.count / 2), frame], codes: codes)
+    let bytes = library([function], code: code)
+    var callee = FrameRegisters(.x86_64)
+    for number in 0..<16 { callee[number] = 0x100 + UInt64(number) }
+    callee.stackPointer = 0x7000
+    return InputFile(bytes: bytes).withBytes { bytes in
+      PEFile(bytes).flatMap { file in
+        PEUnwind(file: file).caller(of: callee, at: offset, isInnermost: isInnermost, bytes) { 0x9000_0000 | $0 }
+      }
+    }
+  }
+
+  /// DWARF's numbers in the order of instructions: rax, rcx, rdx, rbx, rsp, rbp, rsi, rdi, r8 to r15
+  private static let numbers = [0, 2, 1, 3, 7, 6, 4, 5, 8, 9, 10, 11, 12, 13, 14, 15]
+  private static let preserved: Set<Int> = [3, 4, 5, 6, 12, 13, 14, 15]
+
+  @Test func `A function without codes keeps the registers that it has to preserve, and no other`() throws {
+    let caller = try #require(try Self.caller([]))
+    #expect(caller.instructionPointer == 0x9000_7000 && caller.stackPointer == 0x7008)
+    for number in 0..<16 where number != 7 {
+      #expect(caller[number] == (Self.preserved.contains(number) ? 0x100 + UInt64(number) : nil), "register \(number)")
+    }
+  }
+
+  @Test func `Each register is restored from where it was pushed or saved`() throws {
+    for (place, number) in Self.numbers.enumerated() where number != 7 {
+      let info = UInt8(place) << 4
+      let pushed = try #require(try Self.caller([0, info]))
+      #expect(pushed[number] == 0x9000_7000 && pushed.instructionPointer == 0x9000_7008, "register \(number)")
+      // In units of eight bytes, and in bytes with 32 bits
+      let saved = try #require(try Self.caller([0, info | 4, 0x21, 0x43]))
+      #expect(saved[number] == 0x9000_7000 + 8 * 0x4321 && saved.instructionPointer == 0x9000_7000)
+      let far = try #require(try Self.caller([0, info | 5, 0x21, 0x43, 0x65, 0x07]))
+      #expect(far[number] == 0x9000_7000 + 0x0765_4321)
+    }
+  }
+
+  @Test(
+    arguments: [
+      // Small, large in units, large in bytes; vector registers at two distances and the end of version 2 change nothing.
+      ([0, 0x02], 8), ([0, 0xf2], 128), ([0, 0x01, 0x34, 0x12], 8 * 0x1234),
+      ([0, 0x11, 0x78, 0x56, 0x34, 0x00], 0x34_5678),
+      ([0, 0x08, 1, 0], 0), ([0, 0x09, 1, 0, 0, 0], 0), ([0, 0x06, 0, 0], 0), ([0, 0x02, 0, 0x12], 8 + 16),
+    ] as [([UInt8], UInt64)])
+  func `Each code moves the stack pointer by its operand`(_ codes: [UInt8], _ distance: UInt64) throws {
+    let caller = try #require(try Self.caller(codes))
+    #expect(caller.stackPointer == 0x7008 + distance)
+  }
+
+  @Test(
+    arguments: [[0, 0x21, 0, 0], [0, 0x2a], [0, 0x0b], [0, 0x0f], [0, 0x01], [0, 0x11, 0, 0], [0, 0x04]] as [[UInt8]])
+  func `Codes that are not known or not whole lead nowhere`(_ codes: [UInt8]) throws {
+    #expect(try Self.caller(codes) == nil)
+  }
+
+  @Test(
+    arguments: [
+      // Instructions, and the distance of the return address; nil if they are no end. ret, ret 8, rep ret; add rsp with 8 and 32
+      // bits; jmp through memory, through a register with the prefix of an end, to another function, to itself.
+      ([0xc3], 0), ([0xc2, 8, 0], 0), ([0xf3, 0xc3], 0), ([0xf3, 0x90], nil), ([0x48, 0x83, 0xc4, 0x20, 0xc3], 0x20),
+      ([0x48, 0x81, 0xc4, 0x30, 0x02, 0, 0, 0xc3], 0x230), ([0x48, 0x81, 0xc3, 0x30, 0x02, 0, 0, 0xc3], nil),
+      ([0xff, 0x25, 0, 0, 0, 0], 0), ([0xff, 0xe0], nil), ([0x48, 0xff, 0xe0], 0), ([0x5e, 0xff, 0xe0], 8),
+      ([0x41, 0x5e, 0x41, 0xff, 0xe2], 8), ([0xe9, 0x7b, 0, 0, 0], 0), ([0xe9, 0x10, 0, 0, 0], nil), ([0xeb, 0x70], 0),
+      ([0xeb, 0x10], nil), ([0xe9, 0xbb, 0xff, 0xff, 0xff], 0), ([0x90], nil),
+    ] as [([UInt8], UInt64?)])
+  func `The ends of functions are told from other instructions`(_ end: [UInt8], _ distance: UInt64?) throws {
+    var code = Array(repeating: UInt8(0x90), count: 0x400)
+    code.replaceSubrange(0x40..<0x40 + end.count, with: end)
+    // The code 0 pushes rbx: an end that is not known undoes it.
+    let caller = try #require(try Self.caller([0, 0x30], code: code, isInnermost: true))
+    #expect(caller.instructionPointer == 0x9000_7000 + (distance ?? 8))
   }
 }

@@ -120,6 +120,8 @@ package struct FrameRegisters: Sendable {
   var pushedParameters: UInt64 = 0
   /// Whether the kernel put these registers on the stack, so that the instruction is not behind a call.
   var wasInterrupted = false
+  /// Whether the instruction is in the short form of arm.
+  var isThumb = false
 
   package init(_ architecture: Architecture) { self.architecture = architecture }
 

@@ -12,6 +12,8 @@ final class ElfModule {
   private let places: DebugPlaces
   private var knownInfo: DwarfInfo??
   private var knownFrames: DwarfFrames??
+  /// The table of 32-bit ARM, in the loaded file.
+  private(set) lazy var exceptionTable: ArmExceptionTable? = loaded.flatMap { ArmExceptionTable($0) }
   /// Findings about the files themselves, without those about the DWARF.
   private var ownFindings = FindingList()
 

@@ -58,6 +58,14 @@ package final class ElfSymbols: SymbolFile {
     module.withLock { $0.frameRules(at: imageBase &+ offset) }
   }
 
+  package func caller(
+    of callee: FrameRegisters, at offset: UInt64, isInnermost: Bool, _ memory: (UInt64) -> UInt64?
+  ) -> FrameRegisters? {
+    guard case .arm = callee.architecture else { return nil }
+    return module.withLock { $0.exceptionTable }?.caller(
+      of: callee, at: imageBase &+ offset, isInnermost: isInnermost, code: { code(at: $0 &- imageBase) }, memory)
+  }
+
   package func code(at offset: UInt64) -> UInt64? { module.withLock { $0.loaded?.word(at: imageBase &+ offset) } }
 
   package func code(around offset: UInt64, before: Int, after: Int) -> (bytes: [UInt8], before: Int)? {

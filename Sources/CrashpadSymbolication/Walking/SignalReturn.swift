@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The code to which a signal handler returns: it makes the kernel resume the interrupted code. In musl and Go it has
-/// no call frame information, so it is recognized by its instructions, and the registers are read from the kernel's
-/// frame.
+/// The code to which a signal handler returns: it makes the kernel resume the interrupted code. In musl, in Go and on 32-bit
+/// ARM it has no call frame information, so it is recognized by its instructions, and the registers are read from the
+/// kernel's frame.
 enum SignalReturn {
   /// Little-endian words of eight bytes, and masks for the bits to compare.
   private typealias Pattern = (words: [UInt64], masks: [UInt64])
@@ -16,8 +16,10 @@ enum SignalReturn {
       ]
     // mov x8, #139; svc #0
     case .arm64: [([0xd400_0001_d280_1168], [.max])]
-    // The C libraries of 32-bit systems have call frame information for it.
-    case .x86, .arm: []
+    // mov r7, #173; svc #0, and the same in the short form
+    case .arm: [([0xef00_0000_e3a0_70ad], [.max]), ([0xdf00_27ad], [0xffff_ffff])]
+    // The C libraries of these systems have call frame information for it.
+    case .x86: []
     }
   }
 
@@ -34,7 +36,7 @@ enum SignalReturn {
     return isFound ? rules(architecture) : nil
   }
 
-  /// Sources: `rt_sigframe`, `ucontext` and `sigcontext` of Linux, in arch/x86 and arch/arm64.
+  /// Sources: `rt_sigframe`, `ucontext` and `sigcontext` of Linux, in arch/x86, arch/arm64 and arch/arm.
   private static func rules(_ architecture: FrameRegisters.Architecture) -> FrameRules {
     var saved: [Int: UInt64] = [:]
     switch architecture {
@@ -45,7 +47,10 @@ enum SignalReturn {
     case .arm64:
       // A siginfo of 128 bytes, a ucontext of 176 including its signal mask, the fault address, and x0 to x30, sp, pc
       for register in 0...32 { saved[register] = 128 + 176 + 8 + 8 * UInt64(register) }
-    case .x86, .arm: break
+    case .arm:
+      // A siginfo of 128 bytes, and in the ucontext five words, three about the fault, then r0 to r15
+      for register in 0...15 { saved[register] = 128 + 4 * (8 + UInt64(register)) }
+    case .x86: break
     }
     var rules = FrameRules()
     rules.isSignalFrame = true

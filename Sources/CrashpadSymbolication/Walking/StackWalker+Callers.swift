@@ -30,7 +30,7 @@ extension StackWalker {
     }
     if found == nil {
       switch byFramePointer(callee) {
-      case .found(let caller): found = caller
+      case .found(let caller): found = caller.trust == .scan ? better(than: caller, callee) : caller
       case .endOfChain: return .end(.endOfChain)
       case .notFound: break
       }
@@ -164,18 +164,65 @@ extension StackWalker {
     return Found(caller, call(before: saved, callee) == .some(.indirect) ? .returnAddress : .scan)
   }
 
-  /// The caller if the word at the stack pointer is the return address of a call to this function, which has pushed nothing:
-  /// then frame pointers would lead to the caller's caller.
+  /// The caller if the return address of the first frame is known to be at the stack pointer, or one word above: then frame
+  /// pointers would lead to the caller's caller.
   private func byPushedAddress(_ callee: Position) -> Found? {
-    guard let module = callee.module, let stack = callee.registers.stackPointer, let saved = load(stack, callee),
-      case .direct(let start)? = call(before: saved, callee), start <= callee.instruction,
-      callee.instruction - start < 4096, start >= module.address,
-      !hasPushed(from: start, to: callee.instruction, module)
-    else { return nil }
+    guard let module = callee.module, let stack = callee.registers.stackPointer else { return nil }
+    let size = callee.architecture.addressSize
+    let state = savedFramePointer(callee, module)
+    let place = state == .saved ? stack &+ size : stack
+    guard let saved = load(place, callee), case .some(let call?) = call(before: saved, callee) else { return nil }
+    if state == .unknown, !isUntouched(callee, module, calledBy: call) { return nil }
     var caller = callee.registers.preserved()
+    if state == .saved { caller.framePointer = load(stack, callee) }
     caller.instructionPointer = saved
-    caller.stackPointer = stack &+ callee.architecture.addressSize
+    caller.stackPointer = place &+ size
     return Found(caller, .returnAddress)
+  }
+
+  /// The state of a function's frame, as far as the next instruction tells.
+  private enum FrameState {
+    /// The next instruction sets the frame pointer, whose old value was just pushed.
+    case saved
+    /// The next instruction returns.
+    case removed
+    case unknown
+  }
+
+  private func savedFramePointer(_ callee: Position, _ module: WalkedModule) -> FrameState {
+    guard let code = code(at: callee.instruction, module) else { return .unknown }
+    // RET, also with a number, and REP RET
+    if [0xc3, 0xc2].contains(code & 0xff) || code & 0xffff == 0xc3f3 { return .removed }
+    // MOV of the stack pointer into the frame pointer, in both encodings, behind PUSH of the latter
+    let isWide = callee.architecture == .x86_64
+    let isMove = isWide ? [0xe5_8948, 0xec_8b48].contains(code & 0xff_ffff) : [0xe589, 0xec8b].contains(code & 0xffff)
+    return isMove && self.code(at: callee.instruction &- 1, module).map { $0 & 0xff } == 0x55 ? .saved : .unknown
+  }
+
+  /// Whether the function has not moved the stack pointer, as far as its code before the place tells. The call led to its
+  /// start, or it is known from symbols: then the call may have led there by a pointer or a jump.
+  private func isUntouched(_ callee: Position, _ module: WalkedModule, calledBy call: CallInstruction) -> Bool {
+    if case .direct(let start) = call, start <= callee.instruction, callee.instruction - start < 4096,
+      start >= module.address
+    {
+      return !hasPushed(from: start, to: callee.instruction, module)
+    }
+    guard let start = functionStart(callee, module), callee.instruction - start < Self.longestLeaf else { return false }
+    return !hasPushed(from: start, to: callee.instruction, module)
+      && !lowersStack(in: start..<callee.instruction, module)
+  }
+
+  /// The bytes of a function that are searched for instructions.
+  private static let longestLeaf: UInt64 = 1024
+
+  /// The start of the function at a place, by its symbol. The part that compilers move away from a function does not begin
+  /// as a function does.
+  private func functionStart(_ callee: Position, _ module: WalkedModule) -> UInt64? {
+    guard let symbols = module.symbols, case let offset = callee.lookupAddress &- module.address,
+      let start = symbols.functionAddress(offset), start <= offset,
+      symbols.symbolize(offset)?.frames.last?.function?.contains(".cold") != true
+    else { return nil }
+    return module.address &+ start
   }
 
   /// Whether a function begins with instructions that lower the stack pointer, before the place.
@@ -185,11 +232,26 @@ extension StackWalker {
     let first = isMarked ? start &+ 4 : start
     guard end > first else { return false }
     guard let code = code(at: first, module) else { return true }
-    // PUSH of a register, also of r8 to r15; SUB of a number from rsp or esp
+    // PUSH of a register, also of r8 to r15
     let isPush = [code & 0xff, code & 0xff == 0x41 ? code >> 8 & 0xff : 0].contains { (0x50...0x57).contains($0) }
-    let lowers: [UInt64] = [0xec83, 0xec81]
-    let isWide = code & 0xff == 0x48
-    return isPush || lowers.contains(isWide ? code >> 8 & 0xffff : code & 0xffff)
+    return isPush || Self.lowersStack(code)
+  }
+
+  /// SUB of a number from rsp or esp
+  private static func lowersStack(_ code: UInt64) -> Bool {
+    let word = code & 0xff == 0x48 ? code >> 8 & 0xffff : code & 0xffff
+    return word == 0xec83 || word == 0xec81
+  }
+
+  /// Whether code has an instruction that lowers the stack pointer for variables, or bytes that look like one. A variable may
+  /// hold the return address of an earlier call; a register that was pushed hardly does.
+  private func lowersStack(in range: Range<UInt64>, _ module: WalkedModule) -> Bool {
+    for place in stride(from: range.lowerBound, to: range.upperBound, by: 6) {
+      guard let code = code(at: place, module) else { return true }
+      let count = min(6, range.upperBound - place)
+      if (0..<count).contains(where: { Self.lowersStack(code >> (8 * $0)) }) { return true }
+    }
+    return false
   }
 
   /// The caller in the link register of a function that has called nothing. Whether it has is known if the register leads to
@@ -340,20 +402,58 @@ extension StackWalker {
     guard let start = callee.registers.stackPointer else { return nil }
     let size = callee.architecture.addressSize
     let words = callee.trust == .context ? limits.scannedWords * 4 : limits.scannedWords
+    let function = callee.module.flatMap { functionStart(callee, $0) }
+    var first: Found?
     for index in 0..<UInt64(words) {
       let place = (start & ~(size - 1)) &+ size &* index
       guard place >= start else { continue }
-      guard let value = load(place, callee) else { return nil }
+      guard let value = load(place, callee) else { return first }
       guard looksLikeReturnAddress(stripped(value), callee) else { continue }
-      var caller = FrameRegisters(callee.architecture)
-      caller.instructionPointer = value
-      caller.stackPointer = place &+ size
-      caller.framePointer = framePointer(ofCallerAt: place, callee)
-      var found = Found(caller, .scan)
-      found.skippedWords = Int(index)
-      return found
+      switch function.map({ target(ofCallBefore: stripped(value), from: callee, $0) }) ?? .unknown {
+      case .function: return scanned(value, at: place, index, callee)
+      case .unknown where first == nil: return scanned(value, at: place, index, callee)
+      // A word that is left over from an earlier call counts only if none further out is better.
+      case .unknown, .otherFunction: first = first ?? scanned(value, at: place, index, callee)
+      }
     }
-    return nil
+    return first
+  }
+
+  /// A register that may hold anything led to a guess: a word before it, behind a call to the function at hand, is better.
+  private func better(than guess: Found, _ callee: Position) -> Found {
+    guard let scanned = byScan(callee), let function = callee.module.flatMap({ functionStart(callee, $0) }),
+      let near = scanned.registers.stackPointer, let far = guess.registers.stackPointer, near < far,
+      let address = scanned.registers.instructionPointer.map(stripped),
+      target(ofCallBefore: address, from: callee, function) == .function
+    else { return guess }
+    return scanned
+  }
+
+  private func scanned(_ value: UInt64, at place: UInt64, _ index: UInt64, _ callee: Position) -> Found {
+    var caller = FrameRegisters(callee.architecture)
+    caller.instructionPointer = value
+    caller.stackPointer = place &+ callee.architecture.addressSize
+    caller.framePointer = framePointer(ofCallerAt: place, callee)
+    var found = Found(caller, .scan)
+    found.skippedWords = Int(index)
+    return found
+  }
+
+  private enum CallTarget {
+    case function
+    case otherFunction
+    case unknown
+  }
+
+  /// Whether the call before a return address leads to the start of the function at hand, or to that of another one. A
+  /// function may have been reached by a pointer, or by a jump of the one that was called.
+  private func target(ofCallBefore address: UInt64, from callee: Position, _ function: UInt64) -> CallTarget {
+    guard case .some(.direct(let target)?) = call(before: address, callee) else { return .unknown }
+    if target == function { return .function }
+    guard let module = module(at: target), case let offset = target - module.address,
+      module.symbols?.functionAddress(offset) == offset
+    else { return .unknown }
+    return .otherFunction
   }
 
   /// The frame pointer of a caller whose return address is at a place: it may be saved just below it, or still be in the

@@ -64,7 +64,7 @@ package struct StackWalker: Sendable {
   package func walk(from registers: FrameRegisters, isThumb: Bool = false, most: Int = .max) -> Walk {
     guard let instruction = registers.instructionPointer else { return Walk(frames: [], end: .noRegisters) }
     var callee = Position(registers, stripped(instruction), .context, isCaller: false)
-    if isThumb { callee.isThumb = true }
+    if isThumb { callee.registers.isThumb = true }
     callee.module = module(at: callee.lookupAddress)
     var frames = [frame(callee)]
     var end = WalkEnd.tooManyFrames
@@ -101,7 +101,7 @@ package struct StackWalker: Sendable {
     let trust: FrameTrust
     let isCaller: Bool
     /// Whether the code of arm is in its short form.
-    var isThumb = false
+    var isThumb: Bool { registers.isThumb }
     /// The words of the stack that a scan passed over.
     var skippedWords: Int?
     var module: WalkedModule?
@@ -109,9 +109,9 @@ package struct StackWalker: Sendable {
     init(_ registers: FrameRegisters, _ address: UInt64, _ trust: FrameTrust, isCaller: Bool) {
       self.registers = registers
       if case .arm = registers.architecture, address & 1 == 1 {
-        (instruction, isThumb) = (address & ~1, true)
+        (instruction, self.registers.isThumb) = (address & ~1, true)
       } else {
-        instruction = address
+        (instruction, self.registers.isThumb) = (address, false)
       }
       self.registers.instructionPointer = instruction
       self.trust = trust

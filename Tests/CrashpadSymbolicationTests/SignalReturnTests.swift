@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+import Testing
+
+@testable import CrashpadSymbolication
+
+/// The kernel's frame of a signal handler: each register has its place.
+struct SignalReturnTests {
+  private struct Case: CustomTestStringConvertible, Sendable {
+    let architecture: FrameRegisters.Architecture
+    /// The code to which the handler returns, little-endian.
+    let code: [UInt64]
+    /// The distance of each register from the stack pointer, by the headers of Linux.
+    let places: [Int: UInt64]
+    var size: UInt64 = 8
+    var testDescription: String { "\(architecture) \(code.map { String($0, radix: 16) })" }
+  }
+
+  private static let cases: [Case] = {
+    // mcontext_t of x86-64 begins behind flags, link and a stack_t of three words: r8 … r15, rdi, rsi, rbp, rbx, rdx, rax, rcx,
+    // rsp, rip.
+    let intel: [Int: UInt64] = [
+      8: 0x28, 9: 0x30, 10: 0x38, 11: 0x40, 12: 0x48, 13: 0x50, 14: 0x58, 15: 0x60, 5: 0x68, 4: 0x70, 6: 0x78, 3: 0x80,
+      1: 0x88, 0: 0x90, 2: 0x98, 7: 0xa0, 16: 0xa8,
+    ]
+    // siginfo 0x80, ucontext 0xb0 with its mask, the fault address, x0 to x30, sp, pc
+    let arm64 = Dictionary(uniqueKeysWithValues: (0...32).map { ($0, 0x138 + 8 * UInt64($0)) })
+    // siginfo 0x80, five words, three words, r0 to r15
+    let arm = Dictionary(uniqueKeysWithValues: (0...15).map { ($0, 0xa0 + 4 * UInt64($0)) })
+    return [
+      Case(architecture: .x86_64, code: [0x0f00_0000_0fc0_c748, 0x9090_9090_9090_9005], places: intel),
+      Case(architecture: .x86_64, code: [0x9005_0f00_0000_0fb8], places: intel),
+      Case(architecture: .arm64, code: [0xd400_0001_d280_1168], places: arm64),
+      Case(architecture: .arm(framePointer: 11), code: [0xef00_0000_e3a0_70ad], places: arm, size: 4),
+      Case(architecture: .arm(framePointer: 11), code: [0x46c0_46c0_df00_27ad], places: arm, size: 4),
+    ]
+  }()
+
+  @Test(arguments: cases.indices)
+  func `Every register is read from its place`(_ number: Int) throws {
+    let one = Self.cases[number]
+    let rules = try #require(
+      SignalReturn.rules(one.architecture) { distance in
+        one.code.indices.contains(Int(distance / 8)) ? one.code[Int(distance / 8)] : nil
+      })
+    var callee = FrameRegisters(one.architecture)
+    callee.stackPointer = 0x7000
+    let caller = try #require(rules.caller(of: callee) { $0 })
+    #expect(rules.isSignalFrame)
+    for (register, place) in one.places { #expect(caller[register] == 0x7000 + place, "register \(register)") }
+  }
+
+  @Test(arguments: cases.indices)
+  func `Code with any other bit is not that of a return from a handler`(_ number: Int) {
+    let one = Self.cases[number]
+    let bits = one.code[0] >> 32 == 0x46c0_46c0 ? 32 : one.code[0] >> 56 == 0x90 ? 56 : 64
+    for bit in 0..<UInt64(bits) {
+      let changed = SignalReturn.rules(one.architecture) { distance in
+        distance == 0 ? one.code[0] ^ 1 << bit : one.code.indices.contains(1) ? one.code[1] : nil
+      }
+      #expect(changed == nil, "bit \(bit)")
+    }
+  }
+}
