@@ -243,7 +243,12 @@ let package = Package(
         "CrashpadEvents", "CrashpadFiles", "CrashpadSnapshot", "ToolRunner",
         .product(name: "SystemPackage", package: "swift-system"),
       ]),
-    .testTarget(name: "CrashpadViewTests", dependencies: ["CrashpadSnapshot", "ToolRunner"]),
+    .testTarget(
+      name: "CrashpadViewTests",
+      dependencies: [
+        "CrashpadCore", "CrashpadFiles", "CrashpadSnapshot", "CrashpadSymbolication", "CrashpadView", "DumpSynth",
+        "ToolRunner", .product(name: "SystemPackage", package: "swift-system"),
+      ]),
     .testTarget(
       name: "CrashpadReportPageTests",
       dependencies: ["DumpSynth", "CrashpadReportPage", "CrashpadSnapshot", "ToolRunner"]),

@@ -107,9 +107,14 @@ extension EventFrame {
   init(_ address: UInt64, isCaller: Bool, _ images: ImageNames) {
     self.init(address: address)
     // Behind a call that ends its function lies the next one.
-    guard let (module, offset) = images.lookup(isCaller ? address &- 1 : address) else { return }
-    image = images.name(module)
-    imageOffset = offset &+ (isCaller ? 1 : 0)
+    let looked = isCaller ? address &- 1 : address
+    if let (module, offset) = images.lookup(looked) {
+      image = images.name(module)
+      imageOffset = offset &+ (isCaller ? 1 : 0)
+    } else if let unloaded = images.unloaded(looked) {
+      image = unloaded.name
+      imageOffset = unloaded.start.map { address &- $0 }
+    }
   }
 }
 
@@ -126,6 +131,21 @@ struct ImageNames {
   func name(_ index: Int) -> String {
     guard snapshot.modules.indices.contains(index), let name = snapshot.modules[index].name else { return "???" }
     return lastPathComponent(file.withBytes { snapshot.text(name, in: $0) })
+  }
+
+  /// The modules that were unloaded from an address, and the start if there is only one place.
+  func unloaded(_ address: UInt64) -> (name: String, start: UInt64?)? {
+    var names: [String] = []
+    var starts: Set<UInt64> = []
+    for module in snapshot.unloadedModules
+    where address >= module.address && address - module.address < UInt64(module.size) {
+      let name = lastPathComponent(file.withBytes { snapshot.text(module.name, in: $0) })
+      if !names.contains(name), names.count < 3 { names.append(name) }
+      starts.insert(module.address)
+    }
+    if names.isEmpty { return nil }
+    let start = names.count == 1 && starts.count == 1 ? starts.first : nil
+    return (names.joined(separator: " or ") + " (unloaded)", start)
   }
 
   func lookup(_ address: UInt64) -> (module: Int, offset: UInt64)? {

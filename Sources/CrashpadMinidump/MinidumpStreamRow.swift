@@ -124,6 +124,7 @@ package struct MinidumpStreamRow: Sendable {
     linuxFile(0x4767_0007, "LinuxEnviron", .environment, \.environment),
     linuxFile(0x4767_0008, "LinuxAuxv", .auxiliaryVector, \.auxiliaryVector),
     linuxFile(0x4767_0009, "LinuxMaps", .maps, \.maps),
+    linuxFile(0x4d7a_0003, "LinuxLimits", .drop, \.limits),
     MinidumpStreamRow(
       0x4767_000a, "LinuxDSODebug", .drop,
       read: { reader, _, _ in reader.snapshot.linux = reader.snapshot.linux ?? LinuxSnapshot() }),

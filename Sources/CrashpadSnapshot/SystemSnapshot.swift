@@ -124,6 +124,8 @@ package struct LinuxSnapshot: Sendable {
   package var environment: SnapshotBytes?
   package var auxiliaryVector: SnapshotBytes?
   package var maps: SnapshotBytes?
+  /// /proc/self/limits
+  package var limits: SnapshotBytes?
 
   package init() {}
 }

@@ -80,6 +80,7 @@ package struct CrashFactList: Sendable {
     // If no more specific cause is known, the summary contains the explanation already.
     if let explanation = exception.explanation, summary?.containsBytes(explanation) != true { add("", explanation) }
     if isHead { return }
+    add("Thrown", view.thrownType)
     describeTermination()
     if let frame = view.firstRecorded {
       add("Where", frame.line)

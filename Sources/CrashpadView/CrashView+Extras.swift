@@ -135,6 +135,53 @@ extension CrashView {
     return names.map { ($0.0, value(of: $0.1, in: content, separator: "=").map(Self.unquoted)) }
   }
 
+  /// A limit of a Linux process, as the kernel prints it.
+  package struct Limit: Sendable {
+    package let name: String
+    package let soft: Value
+    package let hard: Value
+    /// Such as "bytes"; nil if the kernel has none for it.
+    package let unit: String?
+
+    package enum Value: Sendable, Hashable {
+      case unlimited
+      case number(UInt64)
+      /// Neither of both.
+      case unknown
+    }
+  }
+
+  /// Nil if the dump has no /proc/self/limits.
+  package var processLimits: [Limit]? {
+    guard let content = snapshot.linux?.limits else { return nil }
+    let text = dump.file.withBytes { snapshot.text(content.prefix(min(content.count, 8192)), in: $0) }
+    return text.split(whereSeparator: \.isNewline).dropFirst().compactMap { Self.limit(String($0)) }
+  }
+
+  /// A row of a table whose columns are two or more blanks apart: "Max open files            1024                 524288               files     ".
+  private static func limit(_ line: String) -> Limit? {
+    var columns: [String] = []
+    for word in line.split(separator: " ", omittingEmptySubsequences: false) {
+      // An empty word is a second blank: a column ends.
+      if word.isEmpty {
+        if columns.last?.isEmpty == false { columns.append("") }
+      } else if columns.last?.isEmpty == false {
+        columns[columns.count - 1] += " " + word
+      } else {
+        if columns.last == nil { columns.append("") }
+        columns[columns.count - 1] = String(word)
+      }
+    }
+    columns.removeAll { $0.isEmpty }
+    guard columns.count >= 3 else { return nil }
+    func value(_ text: String) -> Limit.Value {
+      text == "unlimited" ? .unlimited : UInt64(text).map { .number($0) } ?? .unknown
+    }
+    return Limit(
+      name: TextFormat.printable(columns[0]), soft: value(columns[1]), hard: value(columns[2]),
+      unit: columns.count > 3 ? TextFormat.printable(columns[3]) : nil)
+  }
+
   /// The number of mappings of a Linux process; nil if the dump has no /proc/self/maps.
   package var mappingCount: Int? {
     guard let maps = snapshot.linux?.maps else { return nil }

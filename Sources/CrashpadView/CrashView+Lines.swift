@@ -47,7 +47,8 @@ extension CrashView {
     }
     if row.isInlined { return line(name, location: location, module: "inlined") }
     let offset = row.functionOffset.map { " + \($0)" + (row.isNearest ? " (nearest symbol)" : "") } ?? ""
-    return line(name, offset: offset, location: location, module: place ?? "")
+    let origin = place ?? (row.isInferred ? "perf map" : "")
+    return line(name, offset: offset, location: location, module: origin)
   }
 
   /// The lines of rows, of which the first in the program itself is marked.

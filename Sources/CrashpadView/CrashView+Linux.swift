@@ -60,6 +60,7 @@ extension CrashView {
       ("/proc/cpuinfo", linux.cpuInfo), ("/proc/self/status", linux.processStatus), ("/etc/os-release", linux.release),
       ("/proc/self/cmdline", linux.commandLine), ("/proc/self/environ", linux.environment),
       ("/proc/self/auxv", linux.auxiliaryVector), ("/proc/self/maps", linux.maps),
+      ("/proc/self/limits", linux.limits),
     ]
     return files.compactMap { name, content in content.map { LinuxFile(name: name, count: $0.count) } }
   }

@@ -74,6 +74,22 @@ extension CrashView {
     return dump.file.withBytes { snapshot.bytes(of: part, in: $0) }
   }
 
+  /// The same, or what the module's file loads there.
+  private func memoryOrFile(at address: UInt64, count: Int) -> [UInt8]? {
+    if let bytes = memory(at: address, count: count) { return bytes }
+    guard let place = lookup(address) else { return nil }
+    return names?.data(module: place.module, offset: place.offset, count: count)
+      ?? symbolization?.modules[place.module].symbols?.data(at: place.offset, count: count)
+  }
+
+  /// The type of the C++ object that was thrown, such as "std::runtime_error"; nil if neither the dump nor a file has it.
+  package var thrownType: String? {
+    snapshot.exception.flatMap { exception in
+      ThrownType.name(exception, snapshot.system.architecture) { self.memoryOrFile(at: $0, count: $1) }
+        .map { TextFormat.printable($0) }
+    }
+  }
+
   // MARK: Code
 
   /// The bytes of the program around an address.

@@ -37,7 +37,7 @@ extension CrashView {
       var rows: [Row] = []
       rows.reserveCapacity(frames.count)
       for frame in frames {
-        let functions = frame.symbol?.frames ?? []
+        let functions = (frame.symbol ?? frame.inferred)?.frames ?? []
         for function in functions.dropLast() {
           rows.append(Row(number: rows.count, frame: frame, function: function, isInlined: true))
         }
@@ -69,6 +69,9 @@ extension CrashView {
     package var isSignalFrame: Bool { frame.frame.isSignalFrame }
     /// Whether the name is that of the nearest symbol before the address, which may be another function.
     package var isNearest: Bool { frame.symbol?.isNearest == true }
+
+    /// Whether the name is inferred from a perf map.
+    package var isInferred: Bool { frame.symbol == nil && frame.inferred != nil }
 
     /// The name as one line; nil without symbols.
     package var name: String? { SymbolizedAddress.line(function) }
@@ -128,7 +131,7 @@ extension Symbolization.Frame {
   ///
   /// - Parameter offset: that of the frame in its module.
   package func functionOffset(of offset: UInt64?) -> UInt64? {
-    guard let symbol, let offset, offset >= symbol.functionAddress else { return nil }
+    guard let symbol = symbol ?? inferred, let offset, offset >= symbol.functionAddress else { return nil }
     return offset - symbol.functionAddress
   }
 }

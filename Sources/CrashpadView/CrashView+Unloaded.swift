@@ -54,6 +54,22 @@ extension CrashView {
     return names.prefix(3).joined(separator: " or ") + more
   }
 
+  /// The image of a row as reports and events name it: that of its module, or those that were unloaded from there.
+  ///
+  /// The list does not say which of several unloaded modules was the last one: then the offset is nil.
+  package func image(_ row: Row) -> (name: String, offset: UInt64?)? {
+    if let name = moduleName(row) { return (name, row.moduleOffset) }
+    var modules: [Int] = []
+    for place in row.frame.unloaded where !modules.contains(place.module) { modules.append(place.module) }
+    guard let first = modules.first else { return nil }
+    var names: [String] = []
+    for name in modules.map(unloadedName) where !names.contains(name) { names.append(name) }
+    let starts = Set(modules.map { snapshot.unloadedModules[$0].address })
+    let shown = names.prefix(3).joined(separator: " or ") + (names.count > 3 ? " or others" : "")
+    let start = snapshot.unloadedModules[first].address
+    return (shown + " (unloaded)", names.count == 1 && starts.count == 1 ? row.address &- start : nil)
+  }
+
   private func unloadedName(_ index: Int) -> String {
     text(snapshot.unloadedModules[index].name)?.lastComponent ?? "unnamed module"
   }

@@ -46,6 +46,28 @@ struct CoreReaderTests {
     #expect(reading.snapshot?.system.addressMask == (machine == .aarch64 ? SynthCore.addressMask : nil))
   }
 
+  @Test("Notes that are aligned to eight bytes say the same", arguments: SynthCore.Machine.allCases)
+  func alignment(_ machine: SynthCore.Machine) throws {
+    var core = SynthCore(machine, threads: 5)
+    // Names and contents of all lengths, behind which the next note is only found with the right alignment.
+    for length in 0..<9 {
+      core.firstNotes.append(
+        SynthCore.Note(String(repeating: "n", count: length), 77, [UInt8](repeating: 1, count: length)))
+    }
+    let narrow = Reading(core: core.bytes)
+    core.noteAlignment = 8
+    let wide = Reading(core: core.bytes)
+    #expect(wide.findings.isEmpty && narrow.findings.isEmpty, "\(wide.findings)")
+    #expect(core.bytes.count > SynthCore(machine, threads: 5).bytes.count)
+    let (expected, found) = (try #require(narrow.snapshot), try #require(wide.snapshot))
+    #expect(found.threads.map(\.id) == expected.threads.map(\.id) && found.threads.count == 5)
+    #expect(found.threads.map { $0.context?.generalRegisters } == expected.threads.map { $0.context?.generalRegisters })
+    #expect(found.modules.map(\.address) == expected.modules.map(\.address) && found.modules.count > 2)
+    #expect(found.exception?.address == 0x10 && found.processID == 4242)
+    #expect(found.system.addressMask == expected.system.addressMask)
+    #expect(wide.text(found.linux?.commandLine) == "./example\0--fast\0a b\0")
+  }
+
   @Test("Without FXSAVE's note, the extended state has its bytes")
   func extendedState() throws {
     var core = SynthCore(threads: 1)

@@ -78,6 +78,7 @@ struct SnapshotPartTests {
       "release": .members([["system", "distribution"], ["linux_files"]]),
       "commandLine": .members([["process", "command_line"], ["linux_files"]]), "environment": members("linux_files"),
       "auxiliaryVector": members("linux_files"), "maps": members("linux_files"),
+      "limits": .members([["proc_limits"], ["linux_files"]]),
     ])
 
   private static let thread = Part(

@@ -106,6 +106,8 @@ public struct SynthCore: Sendable {
   public var extraNotes: [Note] = []
   /// Notes that stand before the first thread.
   public var firstNotes: [Note] = []
+  /// The alignment of notes in the core: 4, or 8 as some programs write them.
+  public var noteAlignment = 4
   public var hasSignalInfo = true
   public var hasFileNote = true
   public var hasNotes = true

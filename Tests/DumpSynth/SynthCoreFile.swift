@@ -63,8 +63,10 @@ extension SynthCore {
     var noteBytes: [UInt8] = []
     for (index, note) in (hasNotes ? notes : []).enumerated() {
       file.fields["note[\(index)]"] = start + noteBytes.count
-      if note.type == 0x4649_4c45 { file.fields["NT_FILE"] = start + noteBytes.count + 20 }
-      noteBytes += Self.bytes(of: note)
+      if note.type == 0x4649_4c45 {
+        file.fields["NT_FILE"] = start + noteBytes.count + (20 + noteAlignment - 1) & -noteAlignment
+      }
+      noteBytes += Self.bytes(of: note, alignment: noteAlignment)
     }
     let memory = start + noteBytes.count
     let total = memory + segments.reduce(0) { $0 + $1.bytes.count }
@@ -74,7 +76,8 @@ extension SynthCore {
     if hasNotes {
       file.fields["phdr[0]"] = file.bytes.count
       file.bytes += Self.programHeader(
-        machine, type: 4, flags: 0, offset: UInt64(start), address: 0, UInt64(noteBytes.count), 0)
+        machine, type: 4, flags: 0, offset: UInt64(start), address: 0, UInt64(noteBytes.count), 0,
+        alignment: noteAlignment)
     }
     var place = memory
     for (index, segment) in segments.enumerated() {
@@ -113,20 +116,20 @@ extension SynthCore {
 
   static func programHeader(
     _ machine: Machine, type: UInt32, flags: UInt32, offset: UInt64, address: UInt64, _ fileSize: UInt64,
-    _ memorySize: UInt64
+    _ memorySize: UInt64, alignment: Int = 4
   ) -> [UInt8] {
     let words = machine.bytes(ofWords: [offset, address, 0, fileSize, memorySize])
-    let alignment = machine.bytes(ofWords: [4])
+    let alignment = machine.bytes(ofWords: [UInt64(alignment)])
     return machine.isNarrow
       ? Bytes.of(type) + words + Bytes.of(flags) + alignment : Bytes.of(type) + Bytes.of(flags) + words + alignment
   }
 
-  static func bytes(of note: Note) -> [UInt8] {
+  static func bytes(of note: Note, alignment: Int = 4) -> [UInt8] {
     let name = Array(note.name.utf8) + [0]
     var bytes = Bytes.of(UInt32(name.count)) + Bytes.of(UInt32(note.bytes.count)) + Bytes.of(note.type) + name
-    bytes.appendZeros(-bytes.count & 3)
+    bytes.appendZeros(-bytes.count & (alignment - 1))
     bytes += note.bytes
-    bytes.appendZeros(-bytes.count & 3)
+    bytes.appendZeros(-bytes.count & (alignment - 1))
     return bytes
   }
 

@@ -28,7 +28,7 @@ public enum Tool {
   private static func environment(_ folder: TemporaryFolder) -> [String: String] {
     [
       "PATH": "\(folder.commands):/usr/bin:/bin:/usr/sbin:/sbin", "LC_ALL": "C", "HOME": "/", "TZ": "UTC",
-      "SOURCE_DATE_EPOCH": "1700000000",
+      "SOURCE_DATE_EPOCH": "1700000000", "LD_LIBRARY_PATH": folder.commands,
       // Swift's own report of a crash takes seconds, and may wait for ever.
       "SWIFT_BACKTRACE": "enable=no",
     ]

@@ -13,6 +13,11 @@ package struct AddressNames: Sendable {
   /// The symbol at an offset in a module; nil if no symbol is near. `module` is an index of the snapshot's list.
   package func name(module: Int, offset: UInt64) -> SymbolizedAddress? { modules[module].symbols.symbolize(offset) }
 
+  /// Up to `count` bytes that a module's file loads at an offset; nil if there is no file that has the first one.
+  package func data(module: Int, offset: UInt64, count: Int) -> [UInt8]? {
+    modules[module].symbols.data(at: offset, count: count)
+  }
+
   /// Searches a module's symbols before the first name is needed. `module` is an index of the snapshot's list.
   package func look(at module: Int) { _ = modules[module].symbols }
 

@@ -109,6 +109,12 @@ package final class ModuleSymbols: Sendable {
     search.symbols.firstResult { $0.code(around: offset, before: before, after: after) }
   }
 
+  /// Up to `count` bytes that a file loads at an offset; nil if none has the first one.
+  package func data(at offset: UInt64, count: Int) -> [UInt8]? {
+    guard let bytes = search.symbols.firstResult({ $0.data(at: offset, count: count) }) else { return nil }
+    return isNotWhole ? nil : bytes
+  }
+
   func functionAddress(_ offset: UInt64) -> UInt64? {
     search.symbols.firstResult { $0.functionAddress(offset) }
   }

@@ -81,6 +81,15 @@ struct PEFile: Sendable {
     return section.range.offset + Int(distance)
   }
 
+  /// The place of up to `count` bytes; nil if the file does not have the first one.
+  func data(at address: UInt64, count: Int) -> ByteRange? {
+    let next = sections.indices.partitioningIndex { sections[$0].address > address }
+    guard next > 0, case let section = sections[next - 1], address - section.address < UInt64(section.range.count)
+    else { return nil }
+    let distance = Int(address - section.address)
+    return ByteRange(offset: section.range.offset + distance, count: min(count, section.range.count - distance))
+  }
+
   func isCode(_ address: UInt64) -> Bool {
     let next = sections.indices.partitioningIndex { sections[$0].address > address }
     return next > 0 && sections[next - 1].isCode && address - sections[next - 1].address < sections[next - 1].size

@@ -62,6 +62,8 @@ final class SymbolFolder: Sendable {
       for file in found.files.prefix(Self.maximumFiles) {
         if let id = Self.id(in: file) {
           index.files[String(id.text.prefix(32)), default: []].append(file)
+        } else if file.string.hasSuffix(".map"), PerfMap.processID(file) != nil {
+          index.hasSymbols = true
         } else {
           index.unread.append(file)
         }

@@ -14,6 +14,8 @@ package struct SymbolSearch: Sendable {
   /// Files and folders that could not be read, of all modules so far.
   package let faults = SymbolFaults()
 
+  private let perfMaps: PerfMaps
+
   private enum Named: Sendable {
     case folder(SymbolFolder)
     case file(FilePath)
@@ -25,10 +27,14 @@ package struct SymbolSearch: Sendable {
   ///   - debuginfod: whether to query the servers in `DEBUGINFOD_URLS`, if libdebuginfod is installed.
   package init(paths: [FilePath], looksInSystem: Bool = true, debuginfod: Bool = false) {
     var named: [Named] = []
+    var mapPlaces: [FilePath] = []
     for path in paths {
       do {
-        if try FileKind(at: path, followingLink: true) == .directory {
+        if PerfMap.processID(path) != nil, try FileKind(at: path, followingLink: true) != .directory {
+          mapPlaces.append(path)
+        } else if try FileKind(at: path, followingLink: true) == .directory {
           named.append(.folder(SymbolFolder(path, faults)))
+          mapPlaces.append(path)
         } else {
           named.append(.file(path))
           // A file of another kind would be passed over for each module, without a word.
@@ -39,10 +45,14 @@ package struct SymbolSearch: Sendable {
       }
     }
     self.named = named
+    perfMaps = PerfMaps(mapPlaces, faults)
     self.looksInSystem = looksInSystem
     places = DebugPlaces(named: paths)
     server = debuginfod ? Debuginfod() : nil
   }
+
+  /// The names of the code that a process made while it ran; nil if no file of its id was given.
+  func perfMap(_ processID: Int32) -> PerfMap? { perfMaps.map(processID) }
 
   /// Whether libdebuginfod, which queries the servers, is installed.
   package static var hasDebuginfod: Bool { Debuginfod.isInstalled }

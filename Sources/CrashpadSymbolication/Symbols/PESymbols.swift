@@ -63,6 +63,10 @@ package final class PESymbols: SymbolFile {
     return input.withBytes { bytes in file.offset(of: offset, count: 8).map { bytes.uint64(at: $0) } }
   }
 
+  package func data(at offset: UInt64, count: Int) -> [UInt8]? {
+    input.withBytes { bytes in file.data(at: offset, count: count).map { bytes.array(in: $0) } }
+  }
+
   package func code(around offset: UInt64, before: Int, after: Int) -> (bytes: [UInt8], before: Int)? {
     guard file.isCode(offset) else { return nil }
     let first = offset - min(offset, UInt64(before))

@@ -37,6 +37,8 @@ package protocol SymbolFile: AnyObject, Sendable {
   func code(at offset: UInt64) -> UInt64?
   /// Code around an offset, and how many bytes of it are before the offset; nil if the file does not have it.
   func code(around offset: UInt64, before: Int, after: Int) -> (bytes: [UInt8], before: Int)?
+  /// Up to `count` bytes that the file loads at an offset, code or not; nil if it does not have the first one.
+  func data(at offset: UInt64, count: Int) -> [UInt8]?
 }
 
 extension SymbolFile {
@@ -48,4 +50,5 @@ extension SymbolFile {
   package func parameterSize(at offset: UInt64) -> UInt64? { nil }
   package func code(at offset: UInt64) -> UInt64? { nil }
   package func code(around offset: UInt64, before: Int, after: Int) -> (bytes: [UInt8], before: Int)? { nil }
+  package func data(at offset: UInt64, count: Int) -> [UInt8]? { nil }
 }

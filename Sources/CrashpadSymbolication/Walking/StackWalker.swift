@@ -29,14 +29,14 @@ package struct StackWalker: Sendable {
   /// The process whose stacks are walked, as far as the walks need it.
   package struct Process: Sendable {
     let memory: WalkedMemory
-    let executable: ExecutableMemory
+    let executable: ListedMemory
     /// Bits of a code pointer that are not part of the address (pointer authentication); 0 if unknown.
     let addressMask: UInt64
     let system: OperatingSystem
 
     package init(_ snapshot: ProcessSnapshot, _ file: InputFile, addressMask: UInt64) {
       memory = WalkedMemory(snapshot, file)
-      executable = ExecutableMemory(snapshot, file)
+      executable = ListedMemory(snapshot, file)
       self.addressMask = addressMask
       system = snapshot.system.operatingSystem
     }

@@ -19,6 +19,8 @@ package struct Symbolization: Sendable {
     package let symbol: SymbolizedAddress?
     /// The places of a frame outside all modules in those that were unloaded before.
     package var unloaded: [UnloadedModuleMap.Place] = []
+    /// The code of no module that a perf map of the process's id has at the frame: an inference.
+    package var inferred: SymbolizedAddress?
   }
 
   package struct Thread: Sendable {
@@ -67,6 +69,7 @@ package struct Symbolization: Sendable {
 
     let unloaded = UnloadedModuleMap(snapshot.unloadedModules)
     let name = { (module: Int, offset: UInt64) in lazies[module].symbols.symbolize(offset) }
+    let madeCode = snapshot.processID.flatMap { cache.search.perfMap($0) }
     var framesLeft = limits.allFrames
     self.threads = snapshot.crashedFirst(threads).map { index, thread in
       let context =
@@ -80,7 +83,8 @@ package struct Symbolization: Sendable {
         frames = walk.frames.map { frame in
           Frame(
             frame: frame, symbol: frame.module.flatMap { module in frame.lookupOffset.flatMap { name(module, $0) } },
-            unloaded: frame.module == nil ? unloaded.places(at: frame.lookupAddress) : [])
+            unloaded: frame.module == nil ? unloaded.places(at: frame.lookupAddress) : [],
+            inferred: frame.module == nil ? madeCode?.symbolize(frame.lookupAddress) : nil)
         }
         end = walk.end
       }

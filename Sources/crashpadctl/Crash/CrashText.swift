@@ -23,16 +23,18 @@ enum CrashText {
     let (first, _, last) = stack.rows(limit: limit)
     var text = ""
     for row in Array(first) + Array(last) {
-      let module = view.moduleName(row) ?? "???"
-      text += String(row.number).padded(to: 4) + module.padded(to: 30) + "\t"
+      // Readers of the format take an image for one with a start.
+      let image = view.image(row).flatMap { $0.offset == nil && row.module == nil ? nil : $0 }
+      text += String(row.number).padded(to: 4) + (image?.name ?? "???").padded(to: 30) + "\t"
       text += isReport ? TextFormat.hex(row.address).rightAligned(to: 18) : "0x" + hexadecimal(row.address, width: 16)
-      text += " " + place(row, hasLineZero: !isReport) + "\n"
+      text += " " + place(row, image?.offset, hasLineZero: !isReport) + "\n"
     }
     return text
   }
 
-  private static func place(_ row: CrashView.Row, hasLineZero: Bool) -> String {
-    let offset = row.moduleOffset ?? row.address
+  /// - Parameter offset: that in the image; nil if it is not known.
+  private static func place(_ row: CrashView.Row, _ offset: UInt64?, hasLineZero: Bool) -> String {
+    let offset = offset ?? row.address
     guard let name = row.name else { return "\(TextFormat.hex(row.address &- offset)) + \(offset)" }
     var place = name
     if !row.isInlined { place += " + \(row.functionOffset ?? 0)" }

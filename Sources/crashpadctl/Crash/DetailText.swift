@@ -72,7 +72,8 @@ enum DetailText {
   static func registers(_ view: CrashView) -> String {
     var text = ""
     if let context = view.exception?.context {
-      text += "Exception\n" + registers(context, view) + "\n"
+      let instruction = view.instructionSentence.map { "  \($0)\n" } ?? ""
+      text += "Exception\n" + instruction + registers(context, view) + "\n"
     }
     for thread in view.threads {
       let name = thread.name?.line.map { " \"\($0)\"" } ?? ""

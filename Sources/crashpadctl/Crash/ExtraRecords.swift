@@ -10,6 +10,9 @@ enum ExtraRecords {
     },
     .object("lsb_release", release, "The distribution of a Linux system.", .omittable) { $0.release },
     .number("linux_memory_map_count", "The number of mappings of a Linux process.", .omittable) { $0.mappingCount },
+    .object("proc_limits", limits, "The limits of a Linux process, as in /proc/self/limits.", .omittable) {
+      $0.processLimits
+    },
     .object(
       "mac_crash_info", crashInfo, "The texts that modules of macOS left in their section __crash_info.", .omittable
     ) {
@@ -34,6 +37,23 @@ enum ExtraRecords {
     .text("release", "The version.") { $0[1].value },
     .text("codename", "The version's name.") { $0[2].value },
     .text("description", "Name and version.") { $0[3].value })
+
+  private static let limits = Record<[CrashView.Limit]>(
+    .list("limits", limit, "The limits, in the order of the file.") { $0 })
+
+  private static let limit = Record<CrashView.Limit>(
+    .text("name", "The name, such as Max open files.", .always) { $0.name },
+    .textOrNumber("soft", "The limit in force; `unlimited` for none, null if it is not readable.") { value($0.soft) },
+    .textOrNumber("hard", "The highest that the process may set itself.") { value($0.hard) },
+    .text("unit", "The unit; `n/a` for a number without one.", .always) { $0.unit ?? "n/a" })
+
+  private static func value(_ value: CrashView.Limit.Value) -> (text: String?, number: UInt64?) {
+    switch value {
+    case .unlimited: ("unlimited", nil)
+    case .number(let number): (nil, number)
+    case .unknown: (nil, nil)
+    }
+  }
 
   private static let crashInfo = Record<[CrashView.CrashInfo]>(
     .number("num_records", "The number of objects in `records`.", .always) { $0.count },

@@ -120,7 +120,12 @@ struct InspectDocument {
       owner.view.crashedThread.map { owner.view.thread($0).id } ?? owner.exception.threadID
     },
     .number("thread_index", "Its index in `threads`; null if it is not in the list.") { $0.view.crashedThread },
-    .members(of: registers) { ($0.view, $0.exception.context, $0.exception.location) })
+    .members(of: registers) { ($0.view, $0.exception.context, $0.exception.location) },
+    .text(
+      "thrown_type", "The type of the C++ object that a program of Windows threw, if the dump or a file has it.",
+      .omittable
+    ) { $0.view.thrownType },
+    .members(of: InstructionRecord.members) { $0.view })
 
   private static func name(of kind: ExceptionSnapshot.Kind) -> String {
     switch kind {

@@ -106,45 +106,13 @@ struct SymbolizeDocument {
     .addressText("address", "The address that was accessed, or the instruction.") { crash in
       crash.exception.map { crash.view.fullAddress($0.address) }
     },
-    .members(of: instruction) { crash in
-      crash.view.crashInstruction.map { (crash.view, $0) }
-    },
+    .text(
+      "thrown_type", "The type of the C++ object that a program of Windows threw, if the dump or a file has it.",
+      .omittable
+    ) { $0.view.thrownType },
+    .members(of: InstructionRecord.members) { $0.view },
     .number("crashing_thread", "Its index in `threads`.") { $0.crashed },
     .text("assertion", "The assertion that failed, in words.") { $0.view.assertion })
-
-  private typealias Instruction = (view: CrashView, instruction: CrashView.CrashInstruction)
-
-  private static let instruction = Record<Instruction?>(
-    .object(
-      "adjusted_address", adjusted,
-      "The address in use if `address` is not it: one that no pointer can have, or an offset from an object at 0."
-    ) { owner in owner.flatMap { owner in owner.instruction.adjusted.map { (owner.view, $0) } } },
-    .text(
-      "instruction",
-      "The instruction at which an x86 processor stopped; null without its code, or without the system's capstone."
-    ) { $0?.instruction.text },
-    .list("memory_accesses", access, "The memory that the instruction accesses; null if it can't be known.", .nullable)
-    {
-      owner in owner.flatMap { owner in owner.instruction.accesses.map { $0.map { (owner.view, $0) } } }
-    })
-
-  private static let adjusted = Record<(view: CrashView, address: CrashView.AdjustedAddress)>(
-    .word("kind", of: ["non-canonical", "null-pointer"], "`non-canonical` or `null-pointer`.", .always) {
-      if case .nullPointer = $0.address { "null-pointer" } else { "non-canonical" }
-    },
-    .addressText("address", "The address that no pointer can have.", .omittable) { owner in
-      if case .nonCanonical(let address) = owner.address { owner.view.fullAddress(address) } else { nil }
-    },
-    .addressText("offset", "The offset from 0.", .omittable) { owner in
-      if case .nullPointer(let offset) = owner.address { owner.view.fullAddress(offset) } else { nil }
-    })
-
-  private static let access = Record<(view: CrashView, access: InstructionAccess)>(
-    .addressText("address", "The first byte.", .always) { $0.view.fullAddress($0.access.address) },
-    .number("size", "The number of bytes.") { $0.access.size },
-    .word(
-      "access_type", of: InstructionAccess.Kind.allCases.map(\.rawValue), "`read`, `write` or `readwrite`.", .omittable
-    ) { $0.access.kind?.rawValue })
 
   /// The title without the address: "EXC_BAD_ACCESS / KERN_INVALID_ADDRESS".
   private static func withoutAddress(_ title: String) -> String {
@@ -268,11 +236,19 @@ struct SymbolizeDocument {
       let places = owner.view.unloadedPlaces(owner.frame)
       return places.isEmpty ? nil : places.map { (owner.view, $0) }
     },
-    .members(of: function) { $0.frame.symbol?.frames.last },
+    .members(of: function) { ($0.frame.symbol ?? $0.frame.inferred)?.frames.last },
     .addressText("function_offset", "`offset` relative to the function's beginning.") { owner in
-      owner.frame.functionOffset(of: owner.frame.frame.lookupOffset).map(owner.view.fullAddress)
+      let offset = owner.frame.inferred == nil ? owner.frame.frame.lookupOffset : owner.frame.frame.lookupAddress
+      return owner.frame.functionOffset(of: offset).map(owner.view.fullAddress)
     },
-    .flag("missing_symbols", "Whether the function is unknown.") { $0.frame.symbol?.frames.last?.function == nil },
+    .flag("missing_symbols", "Whether the function is unknown.") {
+      ($0.frame.symbol ?? $0.frame.inferred)?.frames.last?.function == nil
+    },
+    .flag(
+      "inferred_symbol",
+      "True if the name is from a perf map: the file has the id of the process in its name, and nothing else shows that it is of the same process; omitted otherwise.",
+      .omittable
+    ) { $0.frame.symbol == nil && $0.frame.inferred != nil ? true : nil },
     .flag(
       "nearest_symbol", "True if the name is only that of the nearest preceding symbol; omitted otherwise.", .omittable
     ) { $0.frame.symbol?.isNearest == true ? true : nil },

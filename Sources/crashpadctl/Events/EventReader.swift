@@ -97,11 +97,11 @@ extension CrashEvent {
 extension EventFrame {
   init(_ row: CrashView.Row, _ view: CrashView) {
     self.init(address: row.address)
-    image = view.moduleName(row)
-    imageOffset = row.moduleOffset
+    let image = view.image(row)
+    (self.image, imageOffset) = (image?.name, image?.offset)
     isInlined = row.isInlined
-    // The nearest name before the address is that of another function.
-    guard !row.isNearest else { return }
+    // The nearest name before the address is that of another function, and a perf map may be of another process.
+    guard !row.isNearest, !row.isInferred else { return }
     symbol = row.function?.function ?? (row.isSignalFrame ? "<signal handler called>" : nil)
     name = row.function?.name ?? row.function?.function
     symbolOffset = row.isInlined ? nil : row.functionOffset

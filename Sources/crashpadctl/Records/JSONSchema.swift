@@ -66,6 +66,7 @@ struct JSONSchema {
     case .document: write("object")
     case .any: break
     case .number: write("integer")
+    case .decimal: write("number")
     case .flag: write("boolean")
     case .textOrNumber: json.member("type", ["string", "integer"] + (isNullable ? ["null"] : []))
     case .oneOf(let words):

@@ -61,6 +61,25 @@ extension Member {
     }
   }
 
+  static func thousandths(
+    _ name: String, _ meaning: String, _ value: @escaping @Sendable (Value) -> Int
+  ) -> Member {
+    written(name, .decimal, meaning, .always) { owner, json in
+      json.key(name)
+      json.number(thousandths: Int64(value(owner)))
+    }
+  }
+
+  /// A number, or the word that stands for one.
+  static func textOrNumber(
+    _ name: String, _ meaning: String, _ value: @escaping @Sendable (Value) -> (text: String?, number: UInt64?)
+  ) -> Member {
+    written(name, .textOrNumber, meaning, .nullable) { owner, json in
+      let (text, number) = value(owner)
+      if let number { json.member(name, number) } else { json.member(name, text) }
+    }
+  }
+
   /// The id of a request, which is a text or a number.
   static func requestID(
     _ name: String, _ meaning: String, _ value: @escaping @Sendable (Value) -> RequestID

@@ -84,6 +84,8 @@ indirect enum JSONType: Sendable {
   /// Bytes as hexadecimal digits.
   case digits
   case number
+  /// A number with up to three decimals.
+  case decimal
   case flag
   /// One of these texts.
   case oneOf([String])

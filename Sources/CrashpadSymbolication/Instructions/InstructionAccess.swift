@@ -16,6 +16,26 @@ package struct InstructionAccess: Sendable, Hashable {
   package let kind: Kind?
   /// Whether the address is that of a member of an object at 0: the base register is 0.
   package let hasNullBase: Bool
+  /// The registers that the operand names, with their whole values.
+  package let registers: [CPUContext.NamedRegister]
+
+  /// An address without more.
+  package init(at address: UInt64) { self.init(address: address, size: nil, kind: nil, hasNullBase: false) }
+
+  init(
+    address: UInt64, size: Int?, kind: Kind?, hasNullBase: Bool, registers: [CPUContext.NamedRegister] = []
+  ) {
+    self.address = address
+    self.size = size
+    self.kind = kind
+    self.hasNullBase = hasNullBase
+    self.registers = registers
+  }
+
+  /// Whether a byte is among those that are accessed.
+  package func contains(_ byte: UInt64) -> Bool {
+    byte >= address && byte - address < UInt64(size ?? 1)
+  }
 
   /// The accesses of an instruction, from its text in Intel's syntax and the registers; nil if one of them can't be known.
   ///
@@ -25,27 +45,21 @@ package struct InstructionAccess: Sendable, Hashable {
   package static func all(
     of text: String, next: UInt64, _ context: CPUContext
   ) -> [InstructionAccess]? {
-    guard [.x86_64, .x86].contains(context.architecture) else { return nil }
-    var words = text.split(separator: " ", maxSplits: 1)
-    while let first = words.first, prefixes.contains(String(first)), words.count > 1 {
-      words = words[1].split(separator: " ", maxSplits: 1)
-    }
-    guard let mnemonic = words.first.map(String.init) else { return nil }
+    guard [.x86_64, .x86].contains(context.architecture), let parts = InstructionText(text) else { return nil }
+    let (mnemonic, operands) = (parts.mnemonic, parts.operands)
     if withoutAccess.contains(mnemonic) || mnemonic.hasPrefix("nop") { return [] }
-    let operands = words.count > 1 ? words[1].split(separator: ",").map { $0.drop { $0 == " " } } : []
-    let registers = Registers(context, next: next)
+    let registers = OperandRegisters(context, next: next)
     var accesses: [InstructionAccess] = []
     for (index, operand) in operands.enumerated() where operand.contains("[") {
       guard let place = registers.address(operand) else { return nil }
       accesses.append(
         InstructionAccess(
           address: place.address, size: size(operand), kind: kind(mnemonic, isFirst: index == 0, operands.count),
-          hasNullBase: place.hasNullBase))
+          hasNullBase: place.hasNullBase, registers: place.registers))
     }
     return accesses + registers.stackAccess(mnemonic)
   }
 
-  private static let prefixes: Set<String> = ["lock", "rep", "repe", "repne", "bnd", "notrack", "data16"]
   private static let withoutAccess: Set<String> = [
     "lea", "endbr64", "endbr32", "prefetcht0", "prefetchnta", "prefetchw",
   ]
@@ -78,8 +92,10 @@ package struct InstructionAccess: Sendable, Hashable {
 }
 
 /// The registers that operands name, in all their widths.
-private struct Registers {
+struct OperandRegisters {
   private var values: [String: UInt64] = [:]
+  /// The whole registers.
+  private var whole: [String: CPUContext.NamedRegister] = [:]
   private let isWide: Bool
   private let stackPointer: UInt64
 
@@ -88,37 +104,56 @@ private struct Registers {
     stackPointer = context.stackPointer
     for register in context.generalRegisters {
       let name = register.name
-      values[name] = register.value
+      add(name, register.value, register)
       guard isWide else { continue }
       // eax is the lower half of rax, r8d that of r8.
       if name.hasPrefix("r"), name.dropFirst().allSatisfy(\.isNumber) {
-        values[name + "d"] = register.value & 0xffff_ffff
+        add(name + "d", register.value & 0xffff_ffff, register)
       } else if name.hasPrefix("r"), name.count == 3 {
-        values["e" + name.dropFirst()] = register.value & 0xffff_ffff
+        add("e" + name.dropFirst(), register.value & 0xffff_ffff, register)
       }
     }
     values[isWide ? "rip" : "eip"] = next
   }
 
+  private mutating func add(_ name: String, _ value: UInt64, _ register: CPUContext.NamedRegister) {
+    values[name] = value
+    whole[name] = register
+  }
+
+  /// The value of an operand that is a register.
+  func value(_ operand: Substring) -> UInt64? { values[String(operand)] }
+
+  struct Place {
+    var address: UInt64 = 0
+    var hasNullBase = false
+    var registers: [CPUContext.NamedRegister] = []
+  }
+
   /// The address of an operand such as "dword ptr [rax + rcx*4 - 8]"; nil of one with a segment of its own.
-  func address(_ operand: Substring) -> (address: UInt64, hasNullBase: Bool)? {
+  func address(_ operand: Substring) -> Place? {
     guard let open = operand.firstIndex(of: "["), let close = operand.lastIndex(of: "]"), open < close,
       !operand[..<open].hasSuffix("fs:"), !operand[..<open].hasSuffix("gs:")
     else { return nil }
-    var address: UInt64 = 0
+    var place = Place()
     var isNegative = false
-    var hasNullBase = false
     for word in operand[operand.index(after: open)..<close].split(separator: " ") {
       if word == "+" || word == "-" {
         isNegative = word == "-"
         continue
       }
-      let isFirst = address == 0 && !hasNullBase
+      let isFirst = place.address == 0 && !place.hasNullBase
       guard let value = term(word) else { return nil }
-      if isFirst, value == 0, values[String(word)] != nil { hasNullBase = true }
-      address = isNegative ? address &- value : address &+ value
+      if isFirst, value == 0, values[String(word)] != nil { place.hasNullBase = true }
+      place.address = isNegative ? place.address &- value : place.address &+ value
+      // The address of the next instruction is no value of the program.
+      if let register = word.split(separator: "*").first.flatMap({ whole[String($0)] }), !register.name.hasSuffix("ip")
+      {
+        place.registers.append(register)
+      }
     }
-    return (isWide ? address : address & 0xffff_ffff, hasNullBase)
+    if !isWide { place.address &= 0xffff_ffff }
+    return place
   }
 
   private func term(_ word: Substring) -> UInt64? {
