@@ -136,6 +136,47 @@ struct UnwrappingTests {
       ])
   }
 
+  @Test("Mails break lines at blanks, and not inside of words that are longer")
+  func mail() throws {
+    let text = SampleReports.phone.replacingOccurrences(
+      of: "Path:                /private",
+      with: "Path:\n/private/a/word/that/is/longer/than/the/lines/of/mails/are/as/a/rule")
+    let broken = text.replacingOccurrences(of: " (Planet.swift:42)", with: " (\nPlanet.swift:42)")
+      .replacingOccurrences(of: " (Sky.m:7)", with: "\n(Sky.m:7)")
+    let bytes = Array(broken.utf8)
+    guard case .unwrapped(let unwrapping) = unsafe Unwrapper.unwrap(bytes.span.bytes) else {
+      Issue.record("not unwrapped")
+      return
+    }
+    #expect(unwrapping.steps.map(\.isUncertain) == [true])
+    let reading = Reading(unwrapping.bytes)
+    #expect(reading.frames(1).map(\.file) == ["Planet.swift", "Sky.m", nil, nil])
+    #expect(reading.report?.processPath?.hasSuffix("Orrery.app/Orrery") == true)
+  }
+
+  @Test("Code in a line of Markdown ends before its mark")
+  func inlineCode() {
+    let text = SampleReports.mac
+    let bytes = Array("It stops:\n\n`\(text.trimmingCharacters(in: .whitespacesAndNewlines))`\n".utf8)
+    guard case .unwrapped(let unwrapping) = unsafe Unwrapper.unwrap(bytes.span.bytes) else {
+      Issue.record("not unwrapped")
+      return
+    }
+    #expect(!unwrapping.bytes.contains(UInt8(ascii: "`")))
+  }
+
+  @Test("A line break inside of a string of JSON is none of its characters")
+  func breakInString() {
+    let text = SynthReport().text.replacingOccurrences(of: "CartView.refresh()", with: "CartView.ref\nresh()")
+    let bytes = Array(("Hello\n" + text).utf8)
+    guard case .unwrapped(let unwrapping) = unsafe Unwrapper.unwrap(bytes.span.bytes) else {
+      Issue.record("not unwrapped")
+      return
+    }
+    #expect(Reading(unwrapping.bytes).frames(0).contains { $0.function == "CartView.refresh()" })
+    #expect(unwrapping.steps.contains { $0.isUncertain })
+  }
+
   @Test("A plain report is taken as it is")
   func plain() {
     for text in SampleReports.texts.map(\.text) + Self.json {

@@ -55,7 +55,6 @@ private enum JSONJoiner {
     let width =
       breaks.count > 1
       ? breaks.reduce(0) { max($0, $1.width) } : TextLines(text).reduce(0) { max($0, LineBreaks.width($1)) }
-    guard width <= LineBreaks.maximumWidth else { return nil }
     // The first line may have lost what stood before the report.
     let isFixed = breaks.count > 1 && breaks.dropFirst().allSatisfy { $0.width == width }
     var copy = TextCopy(of: text)
@@ -65,7 +64,7 @@ private enum JSONJoiner {
     for place in breaks {
       copy.copy(start..<place.end)
       start = place.next
-      if !place.isInString || isFixed { continue }
+      if !place.isInString || isFixed || width > LineBreaks.maximumWidth { continue }
       let next = text[place.next...]
       guard LineBreaks.wasBlank(text[place.line..<place.end], next, width) else { continue }
       let word = next.prefix(width + 1).prefix { $0 != 0x20 && $0 != 0x0d && $0 != 0x0a }.count
@@ -73,8 +72,10 @@ private enum JSONJoiner {
       copy.put(0x20 as UInt8, for: place.end)
     }
     copy.copy(start..<text.count)
-    var removal = Removal(copy, "\(breaks.count) line breaks stood inside of texts and numbers", at: first.end)
-    if uncertain > 0 {
+    let words = "\(breaks.count) line breaks stood inside of texts and numbers"
+    let isWide = width > LineBreaks.maximumWidth
+    var removal = Removal(copy, [Removal.Note(text: words, offset: first.end, isUncertain: isWide)])
+    if uncertain > 0, !isWide {
       removal.refusal =
         "is JSON whose lines were broken inside of texts, so that it is not known where these had blanks"
     }
@@ -198,6 +199,8 @@ private struct TextJoiner {
     let before = LineBreaks.width(previous)
     // The blanks behind a key may have been those at which the line was broken.
     if previous.last == UInt8(ascii: ":"), section == .head { return true }
+    // No line of a stack begins or ends with a parenthesis that is open.
+    if section == .thread, line.first == UInt8(ascii: "(") || previous.last == UInt8(ascii: "(") { return true }
     if isFixed { return before == width }
     return before + 1 + line.prefix { $0 != 0x20 && $0 != 0x0d }.count > width || previous.last == 0x20
   }
@@ -206,8 +209,8 @@ private struct TextJoiner {
     first = first ?? line.startIndex
     count += 1
     guard !isFixed, LineBreaks.wasBlank(previous, line, width) else { return }
-    // Mail programs break words behind hyphens.
-    if previous.last == 0x2d, previous.dropLast().last != 0x20 { return }
+    // Mail programs break words behind hyphens and parentheses, too.
+    if previous.last == UInt8(ascii: "(") || previous.last == 0x2d && previous.dropLast().last != 0x20 { return }
     copy.put(0x20 as UInt8, for: line.startIndex)
   }
 
@@ -216,6 +219,8 @@ private struct TextJoiner {
   /// Whether the line can't begin one of the report's own, which only stacks, registers and images show for certain.
   private mutating func isContinuation(_ line: TextBytes) -> Bool {
     let content = line.trimmed
+    // Most lines are frames and images.
+    if section == .images && ReportLine.isImage(content) || section == .thread && isNextFrame(content) { return false }
     if content.isEmpty || ReportLine.isTitle(content) || ReportLine.isFence(content) || ReportLine.isHead(content) {
       begin(content)
       return false
@@ -225,7 +230,7 @@ private struct TextJoiner {
     case .thread: return !isNextFrame(content)
     case .addresses:
       // A list of addresses in parentheses, or frames.
-      if content.first == UInt8(ascii: "(") || content.has(prefix: "0x") { return false }
+      if content.has(prefix: "(0x") || content.has(prefix: "0x") { return false }
       section = .thread
       return !isNextFrame(content)
     case .registers:

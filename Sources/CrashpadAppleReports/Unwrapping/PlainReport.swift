@@ -73,10 +73,21 @@ enum PlainReport {
   private static func isPlain(_ bytes: UnsafeRawBufferPointer, isJSON: Bool) -> Bool {
     if unsafe hasUnicodeBlank(bytes) { return false }
     if isJSON {
-      return unsafe !hasTwo("\n{\"", in: bytes) && !has("{\"app_name\"", in: bytes, from: 1) && hasWideLine(bytes)
+      return unsafe hasOneDocument(bytes) && !has("{\"app_name\"", in: bytes, from: 1) && hasWideLine(bytes)
     }
     return unsafe !hasTwo("\nIncident Identifier:", in: bytes) && !hasTwo("\nProcess: ", in: bytes)
-      && !has("&lt;", in: bytes, from: 0) && hasWideLine(bytes)
+      && !has("&lt;", in: bytes, from: 0) && (hasWideLine(bytes) || LineBreaks.joined(Array(bytes)) == nil)
+  }
+
+  /// Whether no object begins a line but the body behind the header.
+  private static func hasOneDocument(_ bytes: UnsafeRawBufferPointer) -> Bool {
+    guard let second = unsafe find("\n{\"", in: bytes, from: 0) else { return true }
+    let line = unsafe bytes[..<second]
+    let isHeader = ["\"bug_type\"", "\"app_name\""].contains { key in
+      let start = unsafe Array(line.prefix(4096))
+      return start[...].first(of: key) != nil
+    }
+    return unsafe isHeader && second < 4096 && !has("\n{\"", in: bytes, from: second + 1)
   }
 
   private static func hasUnicodeBlank(_ bytes: UnsafeRawBufferPointer) -> Bool {

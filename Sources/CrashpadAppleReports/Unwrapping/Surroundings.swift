@@ -77,11 +77,15 @@ enum Surroundings {
 
   /// Removes the text before and behind a `.crash` text.
   static func ofText(_ text: [UInt8]) -> Removal? {
-    guard ReportFormat.of(text[...]) == .crash else { return nil }
+    guard let form = ReportFormat.of(text[...]), form == .crash || form == .ips && isTranslation(text) else {
+      return nil
+    }
+    // The export of Console with its JSON has a reader that knows both.
+    if form == .ips, TextLines(text).contains(where: { $0.first == UInt8(ascii: "{") }) { return nil }
     var finder = TextFinder()
     for line in TextLines(text) { finder.read(line) }
     guard let start = finder.start else { return nil }
-    let end = finder.end ?? text.count
+    let end = finder.end ?? codeEnd(text, start) ?? text.count
     let isBefore = text[..<start].contains { $0 > 0x20 }
     let isBehind = text[end...].contains { $0 > 0x20 }
     guard isBefore || isBehind || finder.cut != nil else { return nil }
@@ -93,6 +97,16 @@ enum Surroundings {
     if isBehind { notes.append(.init(text: "text behind the report was left out", offset: end)) }
     if notes.isEmpty { notes.append(.init(text: "text before the first key was left out", offset: start)) }
     return Removal(copy, notes)
+  }
+}
+
+extension Surroundings {
+  /// The offset of the mark that ends code in Markdown, if one stands before the report and one behind it.
+  private static func codeEnd(_ text: [UInt8], _ start: Int) -> Int? {
+    let mark = UInt8(ascii: "`")
+    guard let last = text.lastIndex(where: { $0 > 0x20 }), last > start, text[last] == mark else { return nil }
+    let before = text[..<start]
+    return before.indices.contains { before[$0] == mark && ($0 == 0 || before[$0 - 1] == 0x0a) } ? last : nil
   }
 }
 
