@@ -39,7 +39,7 @@ DEMO = .build/demo
 VERSION = $(shell sed -n 's/^let toolVersion = "\(.*\)"/\1/p' Sources/crashpadctl/Output/ToolVersion.swift)
 DIST = .build/crashpadctl-$(VERSION)-linux-$(shell uname -m).tar.gz
 FUZZERS = FuzzIntermediateDump FuzzDumpJSON FuzzMinidump FuzzCore FuzzMachO FuzzSym FuzzElf FuzzReport \
-  FuzzCrashText FuzzPacked FuzzPE
+  FuzzCrashText FuzzPacked FuzzPE FuzzWrapped
 LIBRARIES = CrashpadCore CrashpadSymbols CrashpadExplanations CrashpadGroups CrashpadPages CrashpadClient CrashpadDatabase \
   CrashpadUpload CrashpadRedaction CrashpadSnapshot
 

@@ -79,7 +79,7 @@ let package = Package(
     .target(name: "CrashpadElfCore", dependencies: ["CrashpadBytes", "CrashpadSnapshot"]),
     .target(
       name: "CrashpadAppleReports",
-      dependencies: ["CrashpadBytes", "CrashpadJSON", "CrashpadMeaning", "CrashpadSnapshot"]),
+      dependencies: ["CCrashpadLinux", "CrashpadBytes", "CrashpadJSON", "CrashpadMeaning", "CrashpadSnapshot"]),
     .target(
       name: "CrashpadSymbolication",
       dependencies: [
@@ -341,7 +341,7 @@ if Context.environment["CRASHPADCTL_FUZZ"] != nil {
       path: "Tests/Fuzz/FuzzSupport"))
   for name in [
     "FuzzIntermediateDump", "FuzzDumpJSON", "FuzzMinidump", "FuzzCore", "FuzzMachO", "FuzzSym", "FuzzElf",
-    "FuzzReport", "FuzzCrashText", "FuzzPacked", "FuzzPE",
+    "FuzzReport", "FuzzCrashText", "FuzzPacked", "FuzzPE", "FuzzWrapped",
   ] {
     package.targets.append(
       .executableTarget(
@@ -352,7 +352,7 @@ if Context.environment["CRASHPADCTL_FUZZ"] != nil {
           "CrashpadJSON", "CrashpadMinidump", "CrashpadSnapshot", "CrashpadSymbolication",
           .product(name: "SystemPackage", package: "swift-system"),
         ] + (["FuzzCore", "FuzzElf", "FuzzMachO"].contains(name) ? ["DumpSynth"] : [])
-          + (["FuzzCore", "FuzzElf", "FuzzMachO", "FuzzReport", "FuzzCrashText", "FuzzPE"].contains(name)
+          + (["FuzzCore", "FuzzElf", "FuzzMachO", "FuzzReport", "FuzzCrashText", "FuzzPE", "FuzzWrapped"].contains(name)
             ? ["FuzzSupport"] : []),
         path: "Tests/Fuzz/\(name)",
         swiftSettings: [.unsafeFlags(["-parse-as-library"])]))

@@ -35,6 +35,8 @@ static const int LINUX_LOCK_NB = 4;
 // A name of at most 15 bytes.
 int pthread_setname_np(unsigned long thread, const char *name);
 
+void *memmem(const void *bytes, size_t count, const void *words, size_t length);
+void *memrchr(const void *bytes, int byte, size_t count);
 int memfd_create(const char *name, unsigned flags);
 int mkostemp(char *pattern, int flags);
 int fallocate(int descriptor, int mode, off_t offset, off_t size);

@@ -125,6 +125,11 @@ public struct FindingList: Sendable, RandomAccessCollection {
     for index in kept.indices { kept[index].offset = nil }
   }
 
+  /// Replaces the offsets, for findings about a text that was made of the input.
+  package mutating func replaceOffsets(_ source: (Int) -> Int?) {
+    for index in kept.indices { kept[index].offset = kept[index].offset.flatMap(source) }
+  }
+
   /// Removes all findings of these rules, including the counted ones.
   package mutating func remove(rules codes: Set<String>) {
     kept.removeAll { codes.contains($0.rule.code) }

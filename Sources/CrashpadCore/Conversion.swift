@@ -86,6 +86,7 @@ public struct Conversion: Sendable {
     }
     return try input.file.checkingReading {
       var result = try input.file.withBytes { try convert($0, input.format, output) }
+      result.findings = input.located(result.findings, options.limits)
       if input.format == .json { result.findings.removeOffsets() }
       return result
     }

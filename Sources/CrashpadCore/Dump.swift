@@ -45,7 +45,7 @@ public struct Dump: Sendable {
     var options = ReadingOptions()
     options.architecture = architecture
     options.limits = limits
-    let reading = FormatRow.of(input.format).read(input.file, options)
+    let reading = input.reading(options)
     tree = reading.tree
     streams = reading.streams
     snapshot = reading.snapshot

@@ -12,11 +12,13 @@ public struct DumpInput: Sendable {
   /// The bytes that were read. Of JSON, the intermediate dump that it describes; of a compressed file or a zip archive, what
   /// it holds.
   package let file: InputFile
+  /// The wrappings that were removed; nil for other inputs.
+  let unwrapping: Unwrapping?
 
   /// Opens the file at `path`. A file of more than 4 GiB is mapped, and must not become shorter as long as its bytes are used.
   ///
-  /// Below a file the path names one of its parts: a member of a zip archive, a process of a stackshot by its id or name, a
-  /// diagnostic of MetricKit by its number, from 1 on.
+  /// Below a file the path names one of its parts: a member of an archive, a process of a stackshot by its id or name, a
+  /// diagnostic of MetricKit or one of several reports by its number, from 1 on.
   public init(_ path: FilePath) throws(DumpInputFailure) {
     do { try self.init(opening: path) } catch { throw DumpInputFailure(error) }
   }
@@ -37,6 +39,14 @@ public struct DumpInput: Sendable {
     return ArchiveInput.members(of: file).map { ArchiveMemberPath.path(of: $0) }
   }
 
+  /// The number of reports in a text that holds several, which are parts of it; 0 for other files.
+  package static func reportCount(of path: FilePath) -> Int {
+    guard let file = try? InputFile(path) else { return 0 }
+    var part = ""
+    guard let inner = try? ArchiveInput.open(file, &part) else { return 0 }
+    return WrappedInput.count(of: inner)
+  }
+
   /// Reads standard input to its end. Throws `DumpInputFailure`.
   public static func standardInput() throws(DumpInputFailure) -> DumpInput {
     do { return try DumpInput(InputFile.standardInput()) } catch { throw DumpInputFailure(error) }
@@ -54,13 +64,18 @@ public struct DumpInput: Sendable {
   init(dump file: InputFile) {
     format = .intermediateDump
     self.file = file
+    unwrapping = nil
   }
 
   /// - Parameter name: decides on the format of content that does not show its own.
   private init(_ file: InputFile, name: FilePath?, part: String = "") throws {
     var part = part
     let packed = try ArchiveInput.open(file, &part)
-    let file = part.isEmpty ? packed : try Self.part(part, of: packed)
+    let wrapped = try packed.checkingReading { try WrappedInput.open(packed, &part) }
+    let whole = wrapped?.file ?? packed
+    let file = part.isEmpty ? whole : try Self.part(part, of: whole)
+    // A part of a part has offsets of its own.
+    unwrapping = part.isEmpty ? wrapped?.unwrapping : nil
     let known = file.withBytes { InputFormat.of($0) }
     let foreign = known == nil ? file.withBytes { FileMagic.kind($0) } : nil
     // A first page that can't be read has no format.

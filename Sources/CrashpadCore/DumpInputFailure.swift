@@ -20,6 +20,8 @@ public enum DumpInputFailure: Error, Sendable {
   case compressed(String, DecompressionFailure)
   /// An archive has more than one dump or report: the names of those members, in the archive's order.
   case archiveOfMany([String])
+  /// A text holds this number of reports; a path below it selects one by its number, from 1 on.
+  case severalReports(Int)
   /// A path continues below a file, such as `feedback.zip/crash.ips`, but the file has no member of this name.
   case noSuchPart(String)
   /// The file is of another kind, recognized by its first bytes: "is a PNG image".
@@ -62,6 +64,7 @@ extension DumpInputFailure: CustomStringConvertible {
     case .notSpooled(let folder, let errno): "is a large pipe and can't be kept in \(folder): \(errno)"
     case .compressed(let compression, let reason): "is compressed (\(compression)) and \(reason)"
     case .archiveOfMany(let names): "is a zip archive with \(names.count) dumps or reports"
+    case .severalReports(let count): "holds \(count) reports"
     case .noSuchPart(let name): "the file has no part that is named \"\(name)\""
     case .notADump(let kind): "is \(kind), not a dump or crash report"
     case .noDumpIn(let archive): "is \(archive)"

@@ -25,6 +25,6 @@ public struct Validation: Sendable {
     options.architecture = architecture
     options.guessesArchitecture = guessesArchitecture
     options.limits = limits
-    return row.findings(of: row.read(input.file, options), in: input.file, limits)
+    return row.findings(of: input.reading(options), in: input.file, limits)
   }
 }

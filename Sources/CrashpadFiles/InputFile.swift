@@ -155,7 +155,9 @@ package final class InputFile: Sendable {
   package convenience init(bytes: [UInt8]) { self.init(bytes: bytes, permissions: nil) }
 
   /// Bytes in memory that were made from another input, with its permissions.
-  convenience init(bytes: [UInt8], like other: InputFile) { self.init(bytes: bytes, permissions: other.permissions) }
+  package convenience init(bytes: [UInt8], like other: InputFile) {
+    self.init(bytes: bytes, permissions: other.permissions)
+  }
 
   private init(bytes: [UInt8], permissions: FilePermissions?) {
     array = bytes

@@ -25,7 +25,8 @@ package enum ReportFormat: String, Sendable, CaseIterable {
     if start.has("*** Program crashed: ") || (start.has("💣") && start.has("Program crashed: ")) {
       return .swiftBacktrace
     }
-    return start.hasLine(prefix: Self.crashKeys) || start.hasLine(prefix: ["Exception Type:"]) ? .crash : nil
+    return start.hasLine(prefix: Self.crashKeys) || start.hasLine(prefix: ["Exception Type:"]) || start.hasCrashedThread
+      ? .crash : nil
   }
 
   /// Keys at the start of a line that identify `.crash` texts and resource texts.
@@ -79,6 +80,16 @@ struct ReportStart {
   }
 
   func hasLine(_ line: String) -> Bool { hasLine(prefix: [line]) }
+
+  /// Whether a line is "Thread 4 Crashed:", as in texts with one thread alone.
+  var hasCrashedThread: Bool {
+    text.split(separator: UInt8(ascii: "\n")).contains { line in
+      var rest = line.trimmed
+      guard rest.has(prefix: "Thread ") else { return false }
+      rest = rest.dropFirst(7)
+      return rest.takeNumber() != nil && rest.has(prefix: " Crashed:")
+    }
+  }
 
   /// Whether a line begins with one of the prefixes, ignoring leading blanks.
   func hasLine(prefix: [String]) -> Bool {

@@ -12,6 +12,8 @@ struct BatchResult<Value: Sendable>: Sendable {
   var messages: [String] = []
   /// Why there is no value.
   var failure: FailureText?
+  /// The number of reports in the input, if it holds several: then each is an input.
+  var reportCount = 0
 
   init(_ value: Value? = nil, status: ExitStatus = .success, messages: [String] = []) {
     self.value = value
@@ -28,6 +30,7 @@ struct BatchResult<Value: Sendable>: Sendable {
   init(_ error: any Error, of input: InputList.Input) {
     let failure = FailureText(error, creating: false)
     self.init(failure: failure)
+    if case DumpInputFailure.severalReports(let count) = error { reportCount = count }
     messages = ["\(input.name): error: \(failure.text)"]
   }
 
@@ -72,23 +75,38 @@ struct BatchRun {
   ) -> ExitStatus {
     var status = initialStatus
     parallelMapInOrder(
-      count: inputs.count, jobs: jobs, work: { [inputs] in work(inputs[$0]) },
-      report: { index, result in
-        progress.clear()
-        for message in result.messages { Terminal.error(message) }
-        let goesOn = report(inputs[index], result)
-        add(result.status, to: &status, isLast: !goesOn)
-        return goesOn
+      count: inputs.count, jobs: jobs, work: { [inputs] in Self.results(of: inputs[$0], work) },
+      report: { _, results in
+        for (input, result) in results {
+          progress.clear()
+          for message in result.messages { Terminal.error(message) }
+          let goesOn = report(input, result)
+          add(result.status, to: &status, isLast: !goesOn)
+          guard goesOn else { return false }
+        }
+        return true
       })
     progress.clear()
     return status
+  }
+
+  /// The result of an input, or those of its parts if it holds several reports.
+  private static func results<Value>(
+    of input: InputList.Input, _ work: (InputList.Input) -> BatchResult<Value>
+  ) -> [(InputList.Input, BatchResult<Value>)] {
+    let result = work(input)
+    let parts = input.parts(result.reportCount)
+    return parts.isEmpty ? [(input, result)] : parts.map { ($0, work($0)) }
   }
 
   /// Calls `body` for one input after the other, for commands that print while they read. `body` clears the progress
   /// line before it prints to standard error.
   func each(_ body: (InputList.Input, Progress) -> ExitStatus) -> ExitStatus {
     var status = initialStatus
-    for input in inputs { add(body(input, progress), to: &status, isLast: false) }
+    for input in inputs {
+      let parts = input.parts(input.path.map { DumpInput.reportCount(of: $0) } ?? 0)
+      for input in parts.isEmpty ? [input] : parts { add(body(input, progress), to: &status, isLast: false) }
+    }
     progress.clear()
     return status
   }

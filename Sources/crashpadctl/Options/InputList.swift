@@ -22,6 +22,16 @@ struct InputList {
     /// Nil for standard input.
     var path: FilePath? { argument == "-" ? nil : FilePath(argument: argument) }
 
+    /// The reports of a file that holds several, as inputs; empty for standard input.
+    func parts(_ count: Int) -> [Input] {
+      guard count > 0, let path else { return [] }
+      return (1...count).map { number in
+        Input(
+          name: "\(name)/\(number)", argument: ArgumentText.text(path.bytes + Array("/\(number)".utf8)),
+          relativePath: relativePath.appending(String(number)), isFound: isFound)
+      }
+    }
+
     /// The argument from the root on, whatever the working directory of a later run.
     ///
     /// - Parameter path: that of the argument.

@@ -23,6 +23,8 @@ extension DumpInputFailure: ExplainedError {
     case .notSpooled(let folder, let errno): SpoolFile.Failure(folder: folder, errno: errno).explanation
     case .compressed(let compression, let reason): FailureText(Self.compressed(compression, reason), .noData)
     case .archiveOfMany(let names): FailureText(Self.archive(names), .noData)
+    case .severalReports(let count):
+      FailureText("holds \(count) reports; name one of them, as FILE/1", .noData)
     case .noSuchPart: FailureText(TextFormat.printable(description), .noInput)
     case .notADump(let kind):
       FailureText(

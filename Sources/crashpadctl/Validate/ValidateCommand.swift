@@ -110,6 +110,7 @@ struct ValidateCommand: Command {
   ) -> BatchResult<ValidatedInput> {
     let start = Duration.sinceBoot
     var validated = ValidatedInput(name: input.name, argument: input.argument)
+    var result = BatchResult<ValidatedInput>()
     do {
       let dump = try DumpInput.open(input.argument)
       validated.findings = try dump.file.checkingReading { validation.validate(dump) }
@@ -117,8 +118,11 @@ struct ValidateCommand: Command {
       validated.findings.remove(rules: rules)
     } catch {
       validated.failure = FailureText(error, creating: false)
+      if case DumpInputFailure.severalReports(let count) = error { result.reportCount = count }
     }
     if isTimed { validated.duration = .sinceBoot - start }
-    return BatchResult(validated, status: validated.failure?.status ?? .success)
+    result.value = validated
+    result.status = validated.failure?.status ?? .success
+    return result
   }
 }

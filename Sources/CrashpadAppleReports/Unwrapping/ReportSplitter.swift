@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import CrashpadBytes
+internal import CrashpadJSON
+
+/// Finds the reports of a text that holds several: files that were put behind one another, lines of JSON, lists.
+enum ReportSplitter {
+  /// The ranges of the reports; one or none if the text is not to be split.
+  static func parts(of text: [UInt8]) -> [Range<Int>] {
+    guard let first = text.first(where: { $0 > 0x20 }) else { return [] }
+    return first == UInt8(ascii: "{") || first == UInt8(ascii: "[") ? documents(text) : texts(text)
+  }
+
+  // MARK: Texts
+
+  private static func texts(_ text: [UInt8]) -> [Range<Int>] {
+    var starts: [Int] = []
+    var hasBody = true
+    for line in TextLines(text) where starts.count <= ReportJSON.maximumParts {
+      let content = line.trimmed
+      if ReportLine.isHead(content) {
+        if hasBody { starts.append(line.startIndex) }
+        hasBody = false
+      } else if content.has(prefix: "Exception Type:") || content.has(prefix: "{\"") {
+        hasBody = true
+      }
+    }
+    let ends = starts.dropFirst() + [text.count]
+    let ranges = zip(starts, ends).map { $0..<$1 }.filter { holdsReport(text[$0]) }
+    guard ranges.count > 1 else { return [] }
+    // The text before the first one is that of a message.
+    return ranges
+  }
+
+  private static func holdsReport(_ text: TextBytes) -> Bool {
+    let form = ReportFormat.of(text[...])
+    return form != nil && text.first(of: "Exception Type:") != nil
+  }
+
+  // MARK: JSON
+
+  private static func documents(_ text: [UInt8]) -> [Range<Int>] {
+    var ranges: [Range<Int>] = []
+    var header: Int?
+    var offset = 0
+    while let start = next(text, offset), ranges.count < ReportJSON.maximumParts {
+      let tree = unsafe JSONTree(text.span.bytes, from: start, limit: JSONTree.maximumValues)
+      guard let root = tree.root, tree.failure == nil else { break }
+      offset = tree.end
+      if ReportJSON.isHeader(root) {
+        // A header without a body is no report of its own if another one follows.
+        header = start
+      } else if ReportJSON.isReport(root) {
+        ranges.append((header ?? start)..<offset)
+        header = nil
+      } else if root.kind == .array, start == text.firstIndex(where: { $0 > 0x20 }) {
+        ranges += root.elements.filter { ReportJSON.isReport($0) }.map(\.range)
+      }
+    }
+    return ranges.count > 1 ? ranges : []
+  }
+
+  /// The offset of the next document: at `offset`, or at the start of a line.
+  private static func next(_ text: [UInt8], _ offset: Int) -> Int? {
+    var index = offset
+    while index < text.count, text[index] <= 0x20 || text[index] == UInt8(ascii: ",") { index += 1 }
+    while index < text.count {
+      if text[index] == UInt8(ascii: "{") || text[index] == UInt8(ascii: "[") { return index }
+      guard let end = text[index...].firstIndex(of: 0x0a) else { return nil }
+      index = text[end...].firstIndex { $0 > 0x20 } ?? text.count
+    }
+    return nil
+  }
+}

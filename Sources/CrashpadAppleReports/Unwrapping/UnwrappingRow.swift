@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+/// One kind of wrapping.
+struct UnwrappingRow: Sendable {
+  let name: String
+  /// The text without the wrapping; nil if it does not have it.
+  let remove: @Sendable ([UInt8]) -> Removal?
+  /// The end of a sentence that begins with the name of a file that has this wrapping and no report in it.
+  var refusal: String?
+
+  /// In the order in which they are tried, after each removal from the first one on.
+  static let all: [UnwrappingRow] = [
+    UnwrappingRow(
+      name: "wide characters", remove: Encodings.narrow, refusal: "is UTF-16 or UTF-32 text without a report"),
+    UnwrappingRow(name: "old line ends", remove: Encodings.lineEnds),
+    UnwrappingRow(name: "rich text", remove: RichText.remove, refusal: "is an RTF document whose text holds no report"),
+    UnwrappingRow(name: "text in a string", remove: EscapedText.remove),
+    UnwrappingRow(name: "quoted-printable", remove: QuotedPrintable.remove),
+    UnwrappingRow(name: "page", remove: Markup.ofPage),
+    UnwrappingRow(name: "no-break spaces", remove: UnicodeBlanks.remove),
+    UnwrappingRow(name: "starts of lines", remove: LinePrefixes.remove),
+    UnwrappingRow(name: "tags and entities", remove: Markup.remove),
+    UnwrappingRow(name: "indentation", remove: LinePrefixes.indentation),
+    UnwrappingRow(name: "double spacing", remove: LineBreaks.singleSpaced),
+    UnwrappingRow(name: "text before JSON", remove: Surroundings.ofJSON),
+    UnwrappingRow(name: "broken lines", remove: LineBreaks.joined),
+    UnwrappingRow(name: "text around a report", remove: Surroundings.ofText),
+  ]
+}
