@@ -33,7 +33,9 @@ package struct CrashException: Sendable, Hashable {
     guard kind == .signal else { return name }
     return title.firstRange(of: " / ").map { String(title[..<$0.lowerBound]) } ?? title
   }
+}
 
+extension CrashException {
   /// Nil if the process did not crash: a dump without a crash, a report of a hang that ended, of memory, of all processes.
   init?(_ snapshot: ProcessSnapshot, _ texts: CrashTexts) {
     guard Self.isCrash(snapshot) else { return nil }
@@ -99,11 +101,20 @@ package struct CrashException: Sendable, Hashable {
     guard let end = rest.firstRange(of: "'") else { return nil }
     let name = String(rest[..<end.lowerBound])
     guard let reason = rest[end.upperBound...].firstRange(of: "reason: '") else { return (.objectiveC, name, "") }
-    var value = rest[reason.upperBound...]
-    if let stack = value.firstRange(of: "\n*** First throw call stack") { value = value[..<stack.lowerBound] }
-    if value.hasSuffix("'") { value.removeLast() }
-    return (.objectiveC, name, String(value))
+    return (.objectiveC, name, String(quoted(rest[reason.upperBound...])))
   }
+
+  /// The text up to the quotation mark that ends a line; other messages may follow, and the text may have such marks itself.
+  private static func quoted(_ text: Substring) -> Substring {
+    let end = ["'\n", "' *** First throw"].lazy.compactMap { text.firstRange(of: $0) }.first
+    if let end { return text[..<end.lowerBound] }
+    if text.hasSuffix("'") { return text.dropLast() }
+    // A text that was cut off.
+    return otherLines.lazy.compactMap { text.firstRange(of: $0) }.first.map { text[..<$0.lowerBound] } ?? text
+  }
+
+  /// Other code writes these lines behind the message of an exception.
+  private static let otherLines = ["\n*** First throw call stack", "\nterminating due to ", "\nabort() called"]
 
   /// "uncaught exception of type std::out_of_range: no such key", "… throwing an instance of 'E'\n  what():  text"
   private static func cxx(_ text: String) -> (Kind, String, String)? {
