@@ -15,10 +15,9 @@ enum CheckedNumbers {
         index += 1
         continue
       }
-      let groups = groups(text, &index)
-      guard isNumber(text, groups) else { continue }
-      var first = 0
-      while first < groups.count {
+      let groups = whole(groups(text, &index), text)
+      var first = groups.startIndex
+      while first < groups.endIndex {
         guard let last = last(text, groups, first, isKind) else {
           first += 1
           continue
@@ -42,25 +41,27 @@ enum CheckedNumbers {
     }
   }
 
-  /// Whether the groups are no part of a name, a hexadecimal number, a fraction or a time.
-  private static func isNumber(_ text: [UInt16], _ groups: [Range<Int>]) -> Bool {
-    let before = Unit.at(text, groups[0].lowerBound - 1)
-    let end = groups[groups.count - 1].upperBound
-    let next = Unit.at(text, end)
-    if Unit.isWord(before) || before == Unit.period
-      || before == 0x3a && Unit.isDigit(Unit.at(text, groups[0].lowerBound - 2))
-    {
-      return false
-    }
-    return !Unit.isWord(next) && !((next == Unit.period || next == 0x3a) && Unit.isDigit(Unit.at(text, end + 1)))
+  /// The groups without those at either end that are part of a name, a hexadecimal number, a fraction or a time.
+  private static func whole(_ groups: [Range<Int>], _ text: [UInt16]) -> ArraySlice<Range<Int>> {
+    var whole = groups[...]
+    if let first = whole.first, isPart(text, first.lowerBound - 1, -1) { whole.removeFirst() }
+    if let last = whole.last, isPart(text, last.upperBound, 1) { whole.removeLast() }
+    return whole
+  }
+
+  /// Whether the character beside a number joins it to a name or another number.
+  private static func isPart(_ text: [UInt16], _ index: Int, _ step: Int) -> Bool {
+    let unit = Unit.at(text, index)
+    return Unit.isWord(unit)
+      || (unit == Unit.period || unit == 0x3a) && Unit.isDigit(Unit.at(text, index + step))
   }
 
   private static func last(
-    _ text: [UInt16], _ groups: [Range<Int>], _ first: Int, _ isKind: (Number) -> Bool
+    _ text: [UInt16], _ groups: ArraySlice<Range<Int>>, _ first: Int, _ isKind: (Number) -> Bool
   ) -> Int? {
     var number = Number()
     var found: Int?
-    for index in first..<groups.count {
+    for index in first..<groups.endIndex {
       let group = groups[index]
       guard number.digits.count + group.count <= 20 else { break }
       number.groups.append(group.count)
