@@ -227,7 +227,8 @@ let package = Package(
     .testTarget(
       name: "CrashpadAppleReportsTests",
       dependencies: [
-        "CrashpadAppleReports", "CrashpadBytes", "DumpSynth", "CrashpadJSON", "CrashpadSnapshot", "ToolRunner",
+        "CrashpadAppleReports", "CrashpadBytes", "DumpSynth", "CrashpadJSON", "CrashpadRedaction", "CrashpadSnapshot",
+        "ToolRunner",
       ]),
     .testTarget(name: "CrashpadMeaningTests", dependencies: ["CrashpadMeaning", "CrashpadSnapshot"]),
     .testTarget(
@@ -321,7 +322,7 @@ let package = Package(
       name: "DocumentationTests",
       dependencies: [
         "CrashpadBytes", "CrashpadDatabase", "CrashpadCore", "CrashpadSymbols", "DumpSynth", "IntermediateDump",
-        "CrashpadMeaning", "CrashpadSignatures", "CrashpadSymbolication", "ToolRunner",
+        "CrashpadMeaning", "CrashpadRedaction", "CrashpadSignatures", "CrashpadSymbolication", "ToolRunner",
         .product(name: "SystemPackage", package: "swift-system"),
       ]),
   ],

@@ -20,7 +20,7 @@ extension Dump {
     guard let snapshot else { return nil }
     if snapshot.reportID != .zero { return snapshot.reportID }
     if let id = pendingID(path) { return id }
-    if let incident = snapshot.report?.incident, !incident.isEmpty {
+    if let incident = snapshot.report?.knownIncident {
       if let id = UUIDBytes(text: incident) { return id }
       let bytes = Array(incident.utf8)
       return unsafe ContentID.of(bytes.span.bytes)

@@ -223,12 +223,8 @@ private struct EventFacts {
     return parts.map { String($0) }.joined(separator: ".")
   }
 
-  var model: String? {
-    if let machine = text(snapshot.system.machine) { return machine }
-    if let model = texts["model"] { return model }
-    let architecture = snapshot.system.architecture
-    return architecture == .unknown ? nil : architecture.rawValue
-  }
+  /// Nil where the dump does not say: the architecture is no model.
+  var model: String? { text(snapshot.system.machine) ?? texts["model"] }
 
   var timeZoneOffset: Int64? {
     let zone = snapshot.system.timeZone

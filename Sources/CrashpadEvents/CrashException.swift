@@ -34,7 +34,9 @@ package struct CrashException: Sendable, Hashable {
     guard kind == .signal else { return name }
     return title.firstRange(of: " / ").map { String(title[..<$0.lowerBound]) } ?? title
   }
+}
 
+extension CrashException {
   /// Nil if the process did not crash: a dump without a crash, a report of a hang that ended, of memory, of all processes.
   init?(_ snapshot: ProcessSnapshot, _ texts: CrashTexts) {
     guard Self.isCrash(snapshot) else { return nil }

@@ -143,7 +143,7 @@ struct Siblings {
 
   init(_ node: DumpNode, _ tree: DumpTree, _ bytes: RawSpan) {
     switch node.key {
-    case .threads, .machException, .annotationObjects, .moduleExtraMemoryRegions,
+    case .threads, .machException, .annotationObjects, .annotationsSimpleMap, .moduleExtraMemoryRegions,
       .moduleIntermediateDumpExtraMemoryRegions,
       .threadContextMemoryRegions:
       break
@@ -161,7 +161,9 @@ struct Siblings {
       case .annotationType: type.record = record
       case .flavor: flavor.record = record
       case .annotationName where record.kind == .property && record.value.count <= 4096:
-        annotationName = bytes.array(in: record.value)
+        // If it has two names, readers may use either: one that tells personal data counts.
+        let name = bytes.array(in: record.value)
+        if KeyedValues.kind(named: annotationName) == nil { annotationName = name }
       default: break
       }
     }

@@ -82,14 +82,18 @@ extension DumpRedactor {
   }
 
   private mutating func emit(
-    plain record: DumpRecord, _ place: String, _ bytes: RawSpan, limit: Int = TextRedactor.maximumLength
+    plain record: DumpRecord, _ place: String, _ bytes: RawSpan, limit: Int = TextRedactor.maximumLength,
+    _ role: TextPlace = .free
   ) {
     emitHeader(record)
-    for piece in text.pieces(of: record.value, bytes, limit: limit) {
-      emit(piece)
-      if piece.isHidden, !piece.isStars(bytes, wide: false) {
-        removals.add(.text, place, byteCount: piece.range.count)
-      }
+    for piece in text.pieces(of: record.value, bytes, limit: limit, role) { emit(hidden: piece, place, bytes) }
+  }
+
+  /// Writes a piece, and counts it if it is removed.
+  private mutating func emit(hidden piece: TextRedactor.Piece, _ place: String, _ bytes: RawSpan) {
+    emit(piece)
+    if piece.isHidden, !piece.isStars(bytes, wide: false) {
+      removals.add(.text, place, byteCount: piece.range.count)
     }
   }
 
@@ -198,11 +202,14 @@ extension DumpRedactor {
   private mutating func emit(annotation record: DumpRecord, _ siblings: Siblings?, _ bytes: RawSpan) {
     let name = siblings?.annotationName ?? []
     switch policy.value(of: siblings?.annotationKind ?? .simple, named: name) {
-    case .text: emit(plain: record, "annotations", bytes)
+    case .text: emit(plain: record, "annotations", bytes, KeyedValues.place(named: name))
     case .whole: emit(whole: record)
     case .zeros:
       if bytes.nonzeroCount(in: record.value) > 0 { removals.add(.value, name: name, byteCount: record.value.count) }
       emit(zeroed: record)
+    case .asterisks:
+      emitHeader(record)
+      emit(hidden: TextRedactor.Piece(range: record.value, isHidden: true), "annotations", bytes)
     }
   }
 }

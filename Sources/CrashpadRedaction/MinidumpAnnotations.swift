@@ -110,7 +110,12 @@ extension MinidumpRedactor {
       claimString(at: nameRVA, "annotation names", bytes)
       let kind = size == 8 ? .simple : AnnotationKind(objectType: bytes.uint16(at: entry + 4))
       switch policy.value(of: kind, named: name) {
-      case .text: claimString(at: valueRVA, "annotations", bytes)
+      case .text: claimString(at: valueRVA, "annotations", bytes, KeyedValues.place(named: name))
+      case .asterisks:
+        guard knownStrings.insert(valueRVA).inserted else { break }
+        claims.copy(valueRVA, 4)
+        claim(TextRedactor.Piece(range: value, isHidden: true), "annotations", bytes)
+        if value.end < self.size { claims.hold(ByteRange(offset: value.end, count: 1)) }
       case .whole: claims.copy(valueRVA, 4 + value.count)
       case .zeros:
         claims.copy(valueRVA, 4)

@@ -60,13 +60,13 @@ extension MinidumpRedactor {
   }
 
   /// Claims UTF-8 text whose length is stored elsewhere.
-  mutating func claimText(_ range: ByteRange, _ place: String, _ bytes: RawSpan) {
+  mutating func claimText(_ range: ByteRange, _ place: String, _ bytes: RawSpan, _ role: TextPlace = .free) {
     guard spend(range) else {
       claims.stars(range)
       removals.add(.text, place, byteCount: range.count)
       return
     }
-    for piece in text.pieces(of: range, bytes) { claim(piece, place, bytes) }
+    for piece in text.pieces(of: range, bytes, role) { claim(piece, place, bytes) }
   }
 
   mutating func claim(_ piece: TextRedactor.Piece, _ place: String?, _ bytes: RawSpan) {
@@ -117,10 +117,10 @@ extension MinidumpRedactor {
   }
 
   /// Claims the Crashpad string at `rva`, including its NUL.
-  mutating func claimString(at rva: Int, _ place: String, _ bytes: RawSpan) {
+  mutating func claimString(at rva: Int, _ place: String, _ bytes: RawSpan, _ role: TextPlace = .free) {
     guard let range = byteArray(at: rva, bytes), knownStrings.insert(rva).inserted else { return }
     claims.copy(rva, 4)
-    claimText(range, place, bytes)
+    claimText(range, place, bytes, role)
     if range.end < size { claims.hold(ByteRange(offset: range.end, count: 1)) }
   }
 

@@ -101,28 +101,19 @@ public struct TextPattern: Sendable, Hashable {
   }
 }
 
-/// Characters as UTF-8 or UTF-16 code units.
-enum Unit {
-  static let star = UInt16(UInt8(ascii: "*"))
-  static let quote = UInt16(UInt8(ascii: "\""))
-  static let apostrophe = UInt16(UInt8(ascii: "'"))
-  static let slash = UInt16(UInt8(ascii: "/"))
-  static let backslash = UInt16(UInt8(ascii: "\\"))
-}
-
-/// Lowercases an ASCII letter.
-func lowercase(_ unit: UInt16) -> UInt16 { (0x41...0x5a).contains(unit) ? unit | 0x20 : unit }
-
 /// The units of a text to overwrite.
 struct Marks {
-  /// The number of marked ranges that begin at a unit minus the number that end there.
-  private var edges: [Int]
+  /// The number of marked ranges that begin at a unit minus the number that end there. Most searches find nothing, so
+  /// it is empty until the first range.
+  private var edges: [Int] = []
+  private let count: Int
   private(set) var isEmpty = true
 
-  init(count: Int) { edges = [Int](repeating: 0, count: count + 1) }
+  init(count: Int) { self.count = count }
 
   mutating func mark(_ range: Range<Int>) {
     if range.isEmpty { return }
+    if isEmpty { edges = [Int](repeating: 0, count: count + 1) }
     isEmpty = false
     edges[range.lowerBound] += 1
     edges[range.upperBound] -= 1

@@ -21,8 +21,10 @@ public struct RedactionPolicy: Sendable {
   public var hiddenText: [TextPattern] = []
   /// Whether the part of a path that names a user is overwritten.
   public var hidesUserNames = true
-  /// Whether user info and query values of URLs, e-mail addresses and long random words are overwritten.
+  /// Whether user info and query values of URLs, e-mail addresses, passwords and tokens are overwritten.
   public var hidesSecrets = true
+  /// Kinds of personal data that stay.
+  public var keptKinds: Set<PersonalKind> = []
   /// The memory that is kept.
   public var memory = Memory.stacks
   /// Whether general-purpose and vector registers stay that are neither zero nor a code or stack address.
@@ -43,6 +45,14 @@ public struct RedactionPolicy: Sendable {
   /// The default policy.
   public init() {}
 
+  /// All kinds that stay.
+  var kept: Set<PersonalKind> {
+    var kept = keptKinds
+    if !hidesUserNames { kept.insert(.users) }
+    if !hidesSecrets { kept.formUnion(PersonalKind.allCases.filter(\.row.isSecret)) }
+    return kept
+  }
+
   /// Whether the annotation `name` (UTF-8) stays.
   func keeps(annotation name: [UInt8]) -> Bool {
     if removedAnnotations.contains(where: { $0.matches(name, ignoringCase: true) }) { return false }
@@ -52,16 +62,22 @@ public struct RedactionPolicy: Sendable {
   /// Whether `keptAnnotations` matches this name.
   private func names(_ name: [UInt8]) -> Bool { keptAnnotations.contains { $0.matches(name, ignoringCase: false) } }
 
+  private func tellsPersonalData(_ name: [UInt8]) -> Bool {
+    KeyedValues.kind(named: name).map { !kept.contains($0) } ?? false
+  }
+
   /// The part of an annotation's value that stays.
   enum AnnotationValue {
     case text
     case whole
     case zeros
+    /// As many asterisks: the name tells that the value is personal data.
+    case asterisks
   }
 
   func value(of kind: AnnotationKind, named name: [UInt8]) -> AnnotationValue {
     switch kind.privacy {
-    case .text: .text
+    case .text: !names(name) && tellsPersonalData(name) ? .asterisks : .text
     case .bytes: names(name) ? .whole : .zeros
     }
   }

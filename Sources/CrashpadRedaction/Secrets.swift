@@ -1,31 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The parts of texts that identify a person or grant access: user info and query values of
-/// URLs, e-mail addresses, tokens.
+/// The parts of texts that grant access: user info and query values of URLs, e-mail addresses, tokens.
 enum Secrets {
-  /// Marks the findings of each step and replaces them with asterisks, so that later steps and a
-  /// second redaction see the same text.
-  static func mark(_ text: inout [UInt16], _ marks: inout Marks) {
-    // URLs come first: the host after a password is not part of an e-mail address.
-    for step in [markURLs, markAddresses, markTokens] {
-      var found = Marks(count: text.count)
-      step(text, &found)
-      for range in found.ranges {
-        marks.mark(range)
-        for index in range { text[index] = Unit.star }
-      }
-    }
-  }
-
   // MARK: URLs
 
-  private static func markURLs(_ text: [UInt16], _ marks: inout Marks) {
+  static func markURLs(_ text: [UInt16], _ marks: inout Marks) {
     let at = UInt16(UInt8(ascii: "@"))
     let colon = UInt16(UInt8(ascii: ":"))
     // The end of the URL that contains `index`; the query of a URL may be a value without a name.
     var urlEnd = 0
     var index = 0
     while index < text.count {
-      if text[index] == colon, index > 0, isAlphanumeric(text[index - 1]), index + 2 < text.count,
+      if text[index] == colon, index > 0, Unit.isAlphanumeric(text[index - 1]), index + 2 < text.count,
         text[index + 1] == Unit.slash, text[index + 2] == Unit.slash
       {
         let start = index + 3
@@ -82,12 +67,12 @@ enum Secrets {
 
   /// Letters, digits and `_-.%[]`
   private static func isQueryName(_ unit: UInt16) -> Bool {
-    isWord(unit) || unit == 0x2e || unit == 0x25 || unit == 0x5b || unit == 0x5d
+    Unit.isWord(unit) || unit == 0x2e || unit == 0x25 || unit == 0x5b || unit == 0x5d
   }
 
   // MARK: E-mail addresses
 
-  private static func markAddresses(_ text: [UInt16], _ marks: inout Marks) {
+  static func markAddresses(_ text: [UInt16], _ marks: inout Marks) {
     var place = 0
     for index in text.indices where text[index] == UInt16(UInt8(ascii: "@")) {
       var start = index
@@ -96,7 +81,7 @@ enum Secrets {
       while end < text.count, isDomain(text[end]) { end += 1 }
       place = index + 1
       // A full stop after an address ends the sentence.
-      while end > place, !isLetterOrDigit(text[end - 1]) { end -= 1 }
+      while end > place, !Unit.isLetterOrDigit(text[end - 1]) { end -= 1 }
       if start < index, isDomainName(text[place..<end]) { marks.mark(start..<end) }
     }
   }
@@ -106,7 +91,8 @@ enum Secrets {
   private static func isDomainName(_ domain: ArraySlice<UInt16>) -> Bool {
     guard let dot = domain.lastIndex(of: 0x2e), dot > domain.startIndex else { return false }
     let label = domain[(dot + 1)...]
-    return label.count >= 2 && label.allSatisfy { isLetter($0) || $0 >= 0x80 } && !unitSuffixes.contains(Array(label))
+    return label.count >= 2 && label.allSatisfy { Unit.isLetter($0) || $0 >= 0x80 }
+      && !unitSuffixes.contains(Array(label))
   }
 
   /// Names of systemd units look like addresses: `getty@tty1.service`.
@@ -114,11 +100,11 @@ enum Secrets {
 
   /// Letters, digits and `_-.%+`
   private static func isLocalPart(_ unit: UInt16) -> Bool {
-    isWord(unit) || unit == 0x2e || unit == 0x25 || unit == 0x2b || unit >= 0x80
+    Unit.isWord(unit) || unit == 0x2e || unit == 0x25 || unit == 0x2b || unit >= 0x80
   }
 
   private static func isDomain(_ unit: UInt16) -> Bool {
-    isAlphanumeric(unit) || unit == 0x2e || unit == 0x2d || unit >= 0x80
+    Unit.isAlphanumeric(unit) || unit == 0x2e || unit == 0x2d || unit >= 0x80
   }
 
   // MARK: Tokens
@@ -133,7 +119,9 @@ enum Secrets {
   /// Prefixes of mangled names, which look random.
   private static let mangled = ["_Z", "__Z", "$s", "$S", "_$s", "_R"].map { Array($0.utf16) }
 
-  private static func markTokens(_ text: [UInt16], _ marks: inout Marks) {
+  /// Marks words that look random or begin like tokens. Names of functions may look random, too.
+  static func markTokens(_ scan: PersonalScan, _ marks: inout Marks) {
+    let text = scan.text
     var index = 0
     while index < text.count {
       guard isToken(text[index]) else {
@@ -141,46 +129,56 @@ enum Secrets {
         continue
       }
       let end = text[index...].firstIndex { !isToken($0) } ?? text.count
-      markToken(text, index..<end, &marks)
+      markToken(text, index..<end, isSymbol: scan.place == .symbol, &marks)
       index = end
     }
   }
 
   /// Marks tokens in a word. Paths are not tokens, but parts of URLs may be.
-  private static func markToken(_ text: [UInt16], _ range: Range<Int>, _ marks: inout Marks) {
+  private static func markToken(
+    _ text: [UInt16], _ range: Range<Int>, isSymbol: Bool, _ marks: inout Marks
+  ) {
     let start = range.lowerBound
-    let first = text[range].firstIndex { $0 != dot } ?? start
+    let first = text[range].firstIndex { $0 != Unit.period } ?? start
     let isPath = text[first] == Unit.slash
     let isURL = isPath && first + 1 < range.upperBound && text[first + 1] == Unit.slash
     if isPath, !isURL { return }
     // A Windows path, or a name in code.
     if start > 0, text[start - 1] == Unit.backslash { return }
     if start > 0, text[start - 1] == UInt16(UInt8(ascii: "$")), mangled.contains([0x24, text[start]]) { return }
-    let parts = text[range].split { $0 == dot || (isURL && $0 == Unit.slash) }
-    for part in parts where isTokenLike(part) {
+    let parts = text[range].split { $0 == Unit.period || (isURL && $0 == Unit.slash) }
+    for part in parts where (isSymbol ? hasPrefix(part) : isTokenLike(part)) && !isLibrary(text, part.endIndex) {
       var end = part.endIndex
       while end < text.count, text[end] == UInt16(UInt8(ascii: "=")) { end += 1 }
       marks.mark(part.startIndex..<end)
     }
   }
 
-  private static let dot = UInt16(UInt8(ascii: "."))
+  private static func hasPrefix(_ word: ArraySlice<UInt16>) -> Bool {
+    prefixes.contains { word.starts(with: $0.text) && word.count >= $0.text.count + $0.count }
+  }
+
+  /// The ends of names of libraries, which may have a hash in them.
+  private static let libraries = ["so", "dylib", "dll", "framework"].map { Array(".\($0)".utf16) }
+
+  private static func isLibrary(_ text: [UInt16], _ end: Int) -> Bool {
+    libraries.contains { Unit.has($0, text, end) && !Unit.isWord(Unit.at(text, end + $0.count)) }
+  }
 
   private static func isTokenLike(_ word: ArraySlice<UInt16>) -> Bool {
     if mangled.contains(where: { word.starts(with: $0) }) || isUUID(word) { return false }
-    if prefixes.contains(where: { word.starts(with: $0.text) && word.count >= $0.text.count + $0.count }) {
-      return true
-    }
-    if word.split(whereSeparator: { !isAlphanumeric($0) }).contains(where: isRandom) { return true }
+    if hasPrefix(word) { return true }
+    if word.split(whereSeparator: { !Unit.isAlphanumeric($0) }).contains(where: isRandom) { return true }
     // Base64 may contain slashes, like relative paths.
-    let joined = word.filter(isAlphanumeric)
-    return joined.count >= minimumBase64 && 3 * changes(joined[...]) >= joined.count && joined.contains(where: isDigit)
+    let joined = word.filter(Unit.isAlphanumeric)
+    return joined.count >= minimumBase64 && 3 * changes(joined[...]) >= joined.count
+      && joined.contains(where: Unit.isDigit)
   }
 
   /// Whether letters and digits alternate as often as in random text. They do so less in words and numbers.
   private static func isRandom(_ part: ArraySlice<UInt16>) -> Bool {
     guard part.count >= minimumToken else { return false }
-    let digits = part.count(where: isDigit)
+    let digits = part.count(where: Unit.isDigit)
     return digits >= 2 && digits < part.count && 4 * changes(part) >= part.count
   }
 
@@ -188,28 +186,18 @@ enum Secrets {
   private static func changes(_ part: ArraySlice<UInt16>) -> Int {
     part.indices.dropFirst().count { index in
       let last = part[index - 1]
-      return isDigit(part[index]) != isDigit(last) || (isCapital(part[index]) && !isCapital(last))
+      return Unit.isDigit(part[index]) != Unit.isDigit(last) || (Unit.isCapital(part[index]) && !Unit.isCapital(last))
     }
   }
 
   /// 8-4-4-4-12 hexadecimal digits, as in the ids of reports, clients and builds.
   private static func isUUID(_ word: ArraySlice<UInt16>) -> Bool {
     word.split(separator: 0x2d, omittingEmptySubsequences: false).map(\.count) == [8, 4, 4, 4, 12]
-      && word.allSatisfy { isDigit($0) || (0x61...0x66).contains(lowercase($0)) || $0 == 0x2d }
+      && word.allSatisfy { Unit.isDigit($0) || (0x61...0x66).contains(lowercase($0)) || $0 == 0x2d }
   }
 
   /// Letters, digits and `_-+/.`
   private static func isToken(_ unit: UInt16) -> Bool {
-    isWord(unit) || unit == 0x2b || unit == Unit.slash || unit == dot
+    Unit.isWord(unit) || unit == 0x2b || unit == Unit.slash || unit == Unit.period
   }
-
-  // MARK: Characters
-
-  private static func isDigit(_ unit: UInt16) -> Bool { (0x30...0x39).contains(unit) }
-  private static func isCapital(_ unit: UInt16) -> Bool { (0x41...0x5a).contains(unit) }
-  private static func isLetter(_ unit: UInt16) -> Bool { (0x61...0x7a).contains(lowercase(unit)) }
-  static func isAlphanumeric(_ unit: UInt16) -> Bool { isLetter(unit) || isDigit(unit) }
-  /// Whether the unit is a letter or digit of any script.
-  static func isLetterOrDigit(_ unit: UInt16) -> Bool { isAlphanumeric(unit) || unit >= 0x80 }
-  private static func isWord(_ unit: UInt16) -> Bool { isAlphanumeric(unit) || unit == 0x5f || unit == 0x2d }
 }

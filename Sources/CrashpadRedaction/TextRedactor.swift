@@ -13,6 +13,18 @@ struct TextRedactor {
   let policy: RedactionPolicy
   /// Collects user names in paths. User names that are known already are in `policy`.
   let collector: UserNameCollector
+  private let kept: Set<PersonalKind>
+  private let hidesUserNames: Bool
+  private let imageIDs: Set<[UInt16]>
+
+  /// - Parameter imageIDs: the UUIDs of images, in lowercase, which stay.
+  init(policy: RedactionPolicy, collector: UserNameCollector, imageIDs: Set<[UInt16]> = []) {
+    self.policy = policy
+    self.collector = collector
+    self.imageIDs = imageIDs
+    kept = policy.kept
+    hidesUserNames = !kept.contains(.users)
+  }
 
   /// A part of a text that is kept or overwritten as a whole.
   struct Piece {
@@ -21,12 +33,14 @@ struct TextRedactor {
   }
 
   /// The pieces of UTF-8 text (or bytes that should be), in order.
-  func pieces(of range: ByteRange, _ bytes: RawSpan, limit: Int = maximumLength) -> [Piece] {
+  func pieces(
+    of range: ByteRange, _ bytes: RawSpan, limit: Int = maximumLength, _ place: TextPlace = .free
+  ) -> [Piece] {
     if range.count > limit { return [Piece(range: range, isHidden: true)] }
     if range.count == 0 { return [] }
     let units = bytes.array(in: range).map(UInt16.init)
     guard units.allSatisfy(Self.isText) else { return [Piece(range: range, isHidden: true)] }
-    let hidden = hiddenRanges(units, isUTF16: false).map { part in
+    let hidden = hiddenRanges(units, isUTF16: false, place).map { part in
       // The `?` of a pattern may match one byte of a multibyte character.
       var start = part.lowerBound
       var end = part.upperBound
@@ -42,7 +56,7 @@ struct TextRedactor {
     if range.count / 2 > limit { return [Piece(range: range, isHidden: true)] }
     let units = (0..<range.count / 2).map { bytes.uint16(at: range.offset + 2 * $0) }
     guard units.allSatisfy(Self.isText) else { return [Piece(range: range, isHidden: true)] }
-    var pieces = Self.pieces(hiddenRanges(units, isUTF16: true), of: range, unitSize: 2)
+    var pieces = Self.pieces(hiddenRanges(units, isUTF16: true, .free), of: range, unitSize: 2)
     if range.count % 2 != 0 {
       pieces.append(Piece(range: ByteRange(offset: range.end - 1, count: 1), isHidden: true))
     }
@@ -54,7 +68,7 @@ struct TextRedactor {
 
   /// Collects user names in the paths of text that is removed.
   func learn(_ bytes: [UInt8]) {
-    if policy.hidesUserNames, bytes.count <= Self.maximumLength {
+    if hidesUserNames, bytes.count <= Self.maximumLength {
       collector.collect(bytes.map(UInt16.init), isUTF16: false)
     }
   }
@@ -64,39 +78,39 @@ struct TextRedactor {
 
   /// Overwriting a part may end the word beside it, so the rules are repeated until they find nothing more. A second
   /// redaction then finds nothing either.
-  private func hiddenRanges(_ units: [UInt16], isUTF16: Bool) -> [Range<Int>] {
-    var units = units
-    if policy.hidesUserNames { collector.collect(units, isUTF16: isUTF16) }
+  private func hiddenRanges(_ units: [UInt16], isUTF16: Bool, _ place: TextPlace) -> [Range<Int>] {
+    var scan = PersonalScan(text: units, place: place, imageIDs: imageIDs)
+    if hidesUserNames { collector.collect(units, isUTF16: isUTF16) }
     var all = Marks(count: units.count)
     for _ in 0..<Self.maximumRounds {
-      let before = units
-      hide(&units, isUTF16: isUTF16, &all)
-      if units == before { break }
+      if !hide(&scan, isUTF16: isUTF16, &all) { break }
     }
     return all.ranges
   }
 
   /// Applies hidden text first: text overwritten here can't match later rules, except that it
-  /// may become part of a user name.
-  private func hide(_ units: inout [UInt16], isUTF16: Bool, _ all: inout Marks) {
-    func hide(_ marks: Marks) {
+  /// may become part of a user name. Returns whether anything was found.
+  private func hide(_ scan: inout PersonalScan, isUTF16: Bool, _ all: inout Marks) -> Bool {
+    let before = scan.text
+    func hide(_ marks: Marks, _ scan: inout PersonalScan) {
       for range in marks.ranges {
         all.mark(range)
-        for index in range { units[index] = Unit.star }
+        for index in range { scan.text[index] = Unit.star }
       }
     }
     for pattern in policy.hiddenText {
-      var marks = Marks(count: units.count)
-      pattern.mark(units, isUTF16: isUTF16, &marks)
-      hide(marks)
+      var marks = Marks(count: scan.text.count)
+      pattern.mark(scan.text, isUTF16: isUTF16, &marks)
+      hide(marks, &scan)
     }
-    if policy.hidesSecrets { Secrets.mark(&units, &all) }
-    if policy.hidesUserNames {
-      var marks = Marks(count: units.count)
-      UserNames.mark(units, &marks)
-      for name in policy.userNames { name.mark(units, isUTF16: isUTF16, &marks) }
-      hide(marks)
+    PersonalSearch.mark(&scan, kept, &all)
+    if hidesUserNames {
+      var marks = Marks(count: scan.text.count)
+      UserNames.mark(scan.text, &marks)
+      for name in policy.userNames { name.mark(scan.text, isUTF16: isUTF16, &marks) }
+      hide(marks, &scan)
     }
+    return scan.text != before
   }
 
   private static func pieces(_ hidden: [Range<Int>], of range: ByteRange, unitSize: Int) -> [Piece] {

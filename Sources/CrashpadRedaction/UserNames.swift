@@ -79,7 +79,7 @@ enum UserNames {
   private static let dot = UInt16(UInt8(ascii: "."))
 
   private static func isName(_ unit: UInt16) -> Bool {
-    Secrets.isLetterOrDigit(unit) || unit == 0x5f || unit == 0x2d || unit == dot
+    Unit.isLetterOrDigit(unit) || unit == 0x5f || unit == 0x2d || unit == dot
   }
 
   private static func isPathPart(_ unit: UInt16) -> Bool { isName(unit) || unit == 0x7e || unit == Unit.star }
@@ -161,8 +161,8 @@ struct UserName: Sendable, Hashable {
     guard let first = name.first, text.count >= name.count else { return }
     for start in 0...text.count - name.count where lowercase(text[start]) == first {
       let end = start + name.count
-      guard start == 0 || !Secrets.isLetterOrDigit(text[start - 1]),
-        end == text.count || !Secrets.isLetterOrDigit(text[end]),
+      guard start == 0 || !Unit.isLetterOrDigit(text[start - 1]),
+        end == text.count || !Unit.isLetterOrDigit(text[end]),
         name.indices.allSatisfy({ lowercase(text[start + $0]) == name[$0] })
       else { continue }
       marks.mark(start..<end)

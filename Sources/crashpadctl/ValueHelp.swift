@@ -47,6 +47,7 @@ enum ValueHelp {
     "--until": time + ", or an age such as 1d",
     "--last-upload-attempt": time + ", or 'never'", "--frames": "a whole number from 1 on, or 'all'",
     "--max-reports": number + ", or 'none'",
+    "--keep": PersonalKind.allCases.map { "'\($0.rawValue)'" }.joined(separator: " or "),
     "--keep-memory": RedactionPolicy.Memory.allCases.map { "'\($0.rawValue)'" }.joined(separator: " or "),
     "--columns": "columns of "
       + ReportColumn.allCases.map { "'\($0.rawValue)'" }.joined(separator: ", ") + ", with commas between",

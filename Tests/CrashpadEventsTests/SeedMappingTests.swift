@@ -81,6 +81,13 @@ struct SeedMappingTests {
       "*** Terminating app due to uncaught exception 'NSRangeException', reason: 'it''s gone'\n*** First throw call stack:\n(0x1)",
       "NSRangeException", "it''s gone"
     ),
+    (
+      "*** Terminating app due to uncaught exception 'NSRangeException', reason: 'no 'x' at 0x1f'\nterminating due to "
+        + "uncaught exception of type NSException\nabort() called", "NSRangeException", "no 'x' at 0x1f"
+    ),
+    (
+      "*** Terminating app due to uncaught exception 'E', reason: 'cut off\nabort() called", "E", "cut off"
+    ),
     ("uncaught exception of type std::out_of_range: no such key", "std::out_of_range", "no such key"),
     ("terminating due to uncaught exception of type int", "int", ""),
     ("terminate called after throwing an instance of 'Refusal'\n  what():  no stock", "Refusal", "no stock"),

@@ -69,7 +69,7 @@ struct SecretTests {
     policy.keepsRegisters = true
     policy.keepsArguments = true
     policy.keptVariables = [NamePattern("*")]
-    policy.hidesUserNames = false
+    policy.keptKinds = Set(PersonalKind.allCases)
     let bytes = SynthLinuxDump(.x86_64).bytes
     let redacted = try Redacted(bytes, policy)
     // Only the annotation with a value of an unknown type.

@@ -41,17 +41,20 @@ package struct RuntimeMessage: Sendable, Hashable {
     return nil
   }
 
-  /// What may follow the quoted reason: in the same message, or in the next ones, which some reports join to it.
+  /// The text that may follow the quoted reason: in the same message, or in the next ones, which some reports join to it.
   private static let trailers = [
     "'\n***", "'\nterminating", "'\nlibc++abi", "'\nabort() called", "'\nCoreSimulator", "', userInfo:", "'\nuserInfo:",
-    "'\n(",
+    "'\n(", "' *** First throw",
   ]
+  /// Lines that other code writes behind a reason that was cut off, without its quotation mark.
+  private static let otherLines = ["\n*** First throw call stack", "\nterminating due to ", "\nabort() called"]
 
   /// The text up to the closing quotation mark. A reason may have quotation marks and line feeds of its own.
   private static func quoted(_ text: Substring) -> String {
     let ends = trailers.compactMap { text.firstRange(of: $0)?.lowerBound }
     if let end = ends.min() { return String(text[..<end]) }
-    return String(text.lastIndex(of: "'").map { text[..<$0] } ?? text)
+    if let end = otherLines.compactMap({ text.firstRange(of: $0)?.lowerBound }).min() { return String(text[..<end]) }
+    return String(text.hasSuffix("'") ? text.dropLast() : text)
   }
 
   /// "uncaught exception of type std::out_of_range: no such key", "… throwing an instance of 'E'\n  what():  text"

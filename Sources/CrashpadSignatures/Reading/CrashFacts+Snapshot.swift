@@ -16,7 +16,7 @@ extension CrashFacts {
     displayed: @escaping (String) -> String
   ) {
     let view = FactsView(file: file, snapshot: snapshot, displayed: displayed)
-    let incident = snapshot.report?.incident.flatMap { $0.isEmpty ? nil : $0 }
+    let incident = snapshot.report?.knownIncident
     let id = snapshot.reportID == .zero ? incident ?? sharedID : snapshot.reportID.text
     self.init(id: id ?? input, input: input)
     report = id

@@ -21,6 +21,8 @@ struct EventReader: Sendable {
   /// Seconds since 1970.
   let now: Int64
   let assumesForeground: Bool
+  /// Whether events have no personal data.
+  var redacts = false
 
   static let reporter = CrashEvent.Reporter(name: "crashpadctl", version: toolVersion)
 
@@ -66,7 +68,8 @@ struct EventReader: Sendable {
     made.clientID = places.clientID(of: input.argument)
     made.fallbackTime = (file?.modified).map { $0 / 1_000_000 } ?? now * 1000
     made.assumesForeground = assumesForeground
-    let event = CrashEvent(snapshot, dump, made, cache, signatures)
+    let found = CrashEvent(snapshot, dump, made, cache, signatures)
+    let event = redacts ? found.map { $0.redacted() } : found
     result.value = Events(seen, event.map { form.lines($0, Self.reporter) } ?? [], event?.identity)
     return result
   }

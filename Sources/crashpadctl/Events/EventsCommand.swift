@@ -33,6 +33,7 @@ struct EventsCommand: Command {
   var cursor: String?
   var output: String?
   var assumeForeground = false
+  var redact = false
   var inputOptions = InputOptions()
   var reading = ReadingArguments()
   var jobs = JobsOption()
@@ -52,6 +53,9 @@ struct EventsCommand: Command {
     row.flag(
       &assumeForeground, "--assume-foreground",
       "End the session of an app whose dump does not say whether it was in the foreground.")
+    row.flag(
+      &redact, "--redact",
+      "Replace personal data in events as crashpadctl redact does, and the ids of users, sessions and installations.")
     row.group(&inputOptions)
     row.group(&reading)
     row.group(&jobs)
@@ -86,9 +90,10 @@ struct EventsCommand: Command {
       if let refusal = list.refusalOfNone { Terminal.end(refusal) }
     }
     let cache = SymbolCache(try symbolOptions.search())
-    let reader = EventReader(
+    var reader = EventReader(
       form: form, cache: cache, signatures: SignatureOptions(cache), places: places, cursor: opened,
       architecture: reading.architecture, now: clock.seconds, assumesForeground: assumeForeground)
+    reader.redacts = redact
     Terminal.end(EventsRun(list: list, reader: reader, jobs: jobs.count, output: output).run())
   }
 }

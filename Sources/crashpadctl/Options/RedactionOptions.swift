@@ -5,6 +5,8 @@ public import CrashpadRedaction
 
 extension RedactionPolicy.Memory: ExpressibleByArgument {}
 
+extension PersonalKind: ExpressibleByArgument {}
+
 extension NamePattern: ExpressibleByArgument {
   public init?(argument: String) {
     if argument.isEmpty || !ArgumentText.isUnicode(argument) { return nil }
@@ -24,6 +26,7 @@ struct RedactionOptions: OptionTable {
   var keepAnnotation: [NamePattern] = []
   var removeAnnotation: [NamePattern] = []
   var hide: [TextPattern] = []
+  var keep: [PersonalKind] = []
   var keepUserNames = false
   var keepSecrets = false
   var keepMemory: RedactionPolicy.Memory = .stacks
@@ -43,8 +46,13 @@ struct RedactionOptions: OptionTable {
       &hide, "--hide <text>",
       "Overwrite this in all remaining text; * matches anything but blanks and quotation marks, ? one character. "
         + "May be repeated.")
-    row.flag(&keepUserNames, "--keep-user-names", "Keep user names in paths and in other text.")
-    row.flag(&keepSecrets, "--keep-secrets", "Keep e-mail addresses, tokens, and user info and query values of URLs.")
+    row.option(
+      &keep, "--keep <kind>",
+      "Keep one kind of personal data, such as hosts or ips; crashpadctl-redact(1) has the kinds. May be repeated.")
+    row.flag(&keepUserNames, "--keep-user-names", "Keep user names in paths and in other text, as --keep users does.")
+    row.flag(
+      &keepSecrets, "--keep-secrets",
+      "Keep e-mail addresses, passwords, tokens, and user info and query values of URLs.")
     row.option(
       &keepMemory, "--keep-memory <memory>",
       "Memory to keep: addresses in stacks, addresses in all memory, or all memory unchanged.")
@@ -58,8 +66,8 @@ struct RedactionOptions: OptionTable {
 
   /// Whether the command line has any of these options.
   var isGiven: Bool {
-    !keepAnnotation.isEmpty || !removeAnnotation.isEmpty || !hide.isEmpty || keepUserNames || keepSecrets
-      || keepMemory != .stacks || keepRegisters || keepNumbers || !keepVariable.isEmpty || keepArguments
+    !keepAnnotation.isEmpty || !removeAnnotation.isEmpty || !hide.isEmpty || !keep.isEmpty || keepUserNames
+      || keepSecrets || keepMemory != .stacks || keepRegisters || keepNumbers || !keepVariable.isEmpty || keepArguments
   }
 
   var policy: RedactionPolicy {
@@ -67,6 +75,7 @@ struct RedactionOptions: OptionTable {
     policy.keptAnnotations = keepAnnotation
     policy.removedAnnotations = removeAnnotation
     policy.hiddenText = hide
+    policy.keptKinds = Set(keep)
     policy.hidesUserNames = !keepUserNames
     policy.hidesSecrets = !keepSecrets
     policy.memory = keepMemory

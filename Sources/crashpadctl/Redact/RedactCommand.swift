@@ -17,11 +17,13 @@ struct RedactCommand: Command {
     abstract: "Remove personal data from dumps.",
     discussion: flowing(
       """
-      Writes a dump of the same format whose stacks unwind to the same frames. Stacks
-      and registers keep only addresses of code and stacks. Other memory, environment
-      values, command-line arguments, user names in paths and unknown records are
-      removed. Annotations stay, except those that options name. Inputs are never
-      changed, and outputs are written completely or not at all.
+      Writes a dump of the same format whose stacks unwind to the same frames; a crash
+      report of any form becomes an .ips. Stacks and registers keep only addresses of
+      code and stacks. Other memory, environment values, command-line arguments and
+      unknown records are removed, and so is personal data in texts: names of users,
+      devices and hosts, addresses, tokens, ids and numbers. Annotations stay, except
+      those that options name. Inputs are never changed, and outputs are written
+      completely or not at all.
 
       Examples:
         crashpadctl redact crash.dmp -o public.dmp

@@ -149,7 +149,8 @@ struct WorkerOperations: Sendable {
     let id = dump.crashID(FilePath(argument: request.input))
     var made = request.options.event
     made.id = id
-    let event = dump.snapshot.flatMap { CrashEvent($0, dump, made, full, named) }
+    let found = dump.snapshot.flatMap { CrashEvent($0, dump, made, full, named) }
+    let event = request.options.redactsEvents ? found.map { $0.redacted() } : found
     let lines = event.map { EventForm.mapping(request.options.mapping).lines($0, EventReader.reporter) } ?? []
     return answer(request, dump.status, made: lines.isEmpty ? nil : Array(lines.joined())) { json in
       EventsDocument.document.write(

@@ -80,6 +80,7 @@ struct WorkerOptions: Sendable {
   var isDryRun = false
   var mapping = EventMapping.seed
   var event = CrashEventInput(id: .zero)
+  var redactsEvents = false
 
   /// Members of all heads, then those of some.
   private static let common: Set<String> = ["schema", "id", "op", "input"]
@@ -88,12 +89,12 @@ struct WorkerOptions: Sendable {
     switch operation {
     case .raw, .signature, .explain: ["arch"]
     case .symbolize: ["arch", "threads", "modules", "missing"]
-    case .events: ["arch", "mapping", "assume_foreground", "client_id", "received"]
+    case .events: ["arch", "mapping", "assume_foreground", "client_id", "received", "redact"]
     case .validate: ["arch", "strict", "ignore"]
     case .convert: ["arch", "to", "annotations", "report_id", "client_id", "memory"]
     case .redact:
       [
-        "keep_annotation", "remove_annotation", "hide", "keep_user_names", "keep_secrets", "keep_memory",
+        "keep_annotation", "remove_annotation", "hide", "keep", "keep_user_names", "keep_secrets", "keep_memory",
         "keep_registers", "keep_numbers", "keep_variable", "keep_arguments", "dry_run",
       ]
     case .version: []
@@ -122,6 +123,7 @@ struct WorkerOptions: Sendable {
     try readPolicy(head)
     mapping = try head.choice("mapping", EventMapping.self) ?? .seed
     event.assumesForeground = try head.flag("assume_foreground")
+    redactsEvents = try head.flag("redact")
     event.clientID = conversion.options.clientID
     event.fallbackTime = try head.seconds("received") * 1000
   }
@@ -143,6 +145,12 @@ struct WorkerOptions: Sendable {
         throw WorkerRequest.Refusal(text: "hide takes texts with more than wildcards")
       }
       policy.hiddenText.append(pattern)
+    }
+    for name in try head.texts("keep") {
+      guard let kind = PersonalKind(rawValue: name) else {
+        throw WorkerRequest.Refusal(text: "keep takes kinds of personal data")
+      }
+      policy.keptKinds.insert(kind)
     }
     policy.hidesUserNames = try !head.flag("keep_user_names")
     policy.hidesSecrets = try !head.flag("keep_secrets")
