@@ -147,14 +147,14 @@ struct Wrapping: Sendable {
   }
 
   private static func quotedPrintable(_ text: String) -> String {
-    lines(text.replacingOccurrences(of: "=", with: "=3D")) { _, line in
+    lines(text) { _, line in
       var rest = line[...]
       var parts: [String] = []
-      while rest.utf8.count > 74 {
-        parts.append(String(rest.prefix(70)))
-        rest = rest.dropFirst(70)
+      while rest.utf8.count > 60 {
+        parts.append(String(rest.prefix(60)))
+        rest = rest.dropFirst(60)
       }
-      return (parts + [String(rest)]).joined(separator: "=\n")
+      return (parts + [String(rest)]).map { $0.replacingOccurrences(of: "=", with: "=3D") }.joined(separator: "=\n")
     }
   }
 }

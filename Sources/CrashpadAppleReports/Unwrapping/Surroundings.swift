@@ -137,6 +137,11 @@ private struct TextFinder {
 
   private mutating func readBefore(_ line: TextBytes, _ content: TextBytes) {
     if content.isEmpty { return }
+    // The line above the title of Console's export.
+    if content.allSatisfy({ $0 == 0x2d }) {
+      block = line.startIndex
+      return
+    }
     if isStrong(content) {
       start = block ?? line.startIndex
       if block == nil, let first = joint, first.line.upperBound + 1 >= line.startIndex {
