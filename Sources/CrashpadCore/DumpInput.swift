@@ -39,9 +39,10 @@ public struct DumpInput: Sendable {
     return ArchiveInput.members(of: file).map { ArchiveMemberPath.path(of: $0) }
   }
 
-  /// The number of reports in a text that holds several, which are parts of it; 0 for other files.
+  /// The number of reports in a text that holds several, which are parts of it; 0 for other files, for one that can't be
+  /// read, as who opens it next is told, and for a pipe, which can be read once.
   package static func reportCount(of path: FilePath) -> Int {
-    guard let file = try? InputFile(path) else { return 0 }
+    guard InputIdentity(at: path) != nil, let file = try? InputFile(path) else { return 0 }
     var part = ""
     guard let inner = try? ArchiveInput.open(file, &part) else { return 0 }
     return WrappedInput.count(of: inner)

@@ -22,9 +22,9 @@ struct InputList {
     /// Nil for standard input.
     var path: FilePath? { argument == "-" ? nil : FilePath(argument: argument) }
 
-    /// The reports of a file that holds several, as inputs; empty for standard input.
+    /// The reports of a file that holds several, as inputs; empty for standard input and pipes, which are read once.
     func parts(_ count: Int) -> [Input] {
-      guard count > 0, let path else { return [] }
+      guard count > 0, let path, InputIdentity(at: path) != nil else { return [] }
       return (1...count).map { number in
         Input(
           name: "\(name)/\(number)", argument: ArgumentText.text(path.bytes + Array("/\(number)".utf8)),
