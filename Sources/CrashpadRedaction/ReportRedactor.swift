@@ -36,8 +36,7 @@ struct ReportRedactor {
     do { try json.finish() } catch { return nil }
     var plan = RedactionPlan(RedactionReport(.report, inputByteCount: bytes.byteCount), redactor.rule)
     // Other programs ask for the first line.
-    let header = form == .ips ? ReportWriter.header(redactor.result, bytes) : []
-    plan.append(made: header + output.bytes)
+    plan.append(made: ReportWriter.header(redactor.result, bytes) + output.bytes)
     plan.report.removals = redactor.removals.sorted
     plan.report.outputByteCount = plan.byteCount
     return plan
@@ -180,6 +179,10 @@ struct ReportRedactor {
     copy.size = module.size
     copy.fileType = module.fileType
     copy.identity = module.identity
+    // The bytes of an id stand among those of the source.
+    if case .buildID(let id)? = module.identity {
+      copy.identity = .buildID(result.store(source.bytes(of: id, in: input)))
+    }
     copy.bundleID = hidden(module.bundleID, "bundle")
     copy.bundleVersion = hidden(module.bundleVersion, "version", .version)
     copy.architecture = hidden(module.architecture, "architecture")

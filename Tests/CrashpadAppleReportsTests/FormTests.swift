@@ -303,7 +303,7 @@ struct FormTests {
 private struct SnapshotTexts {
   private(set) var texts: Set<String> = []
 
-  /// What an `.ips` has no place for, and why.
+  /// The parts that an `.ips` has no place for, and why.
   private static let left = [
     ".arena": "places of bytes", ".extraMemory": "an .ips has no memory", ".debugName": "the name of the path",
     ".fileType": "concluded", ".fields": "compared without their order",
