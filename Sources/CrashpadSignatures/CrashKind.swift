@@ -46,9 +46,16 @@ struct CrashKind: Sendable {
   // MARK: Reports
 
   private mutating func describe(_ report: ReportSnapshot, _ snapshot: ProcessSnapshot) {
+    if report.endedForMemory {
+      self = Self.hang("killed:memory")
+      place = .crashedThread
+      return
+    }
     switch report.kind {
     case .hang: self = Self.hang("hang")
     case .stackshot: self = CrashKind("stackshot")
+    case .panic: self = CrashKind("panic")
+    case .forceReset: self = CrashKind("force-reset")
     case .jetsam:
       let reason = report.jetsam?.processes.compactMap(\.reason).first
       self = CrashKind("jetsam:" + (Self.word(reason) ?? "unknown"))
@@ -85,7 +92,8 @@ struct CrashKind: Sendable {
 
   /// "scene-update", from "WatchdogEvent: scene-update" or "scene-update watchdog transgression".
   private static func watchdogEvent(_ termination: ReportSnapshot.Termination) -> String? {
-    for line in (termination.reasons + termination.details).flatMap({ $0.split(separator: "\n") }) {
+    let texts = [termination.indicator].compactMap { $0 } + termination.reasons + termination.details
+    for line in texts.flatMap({ $0.split(separator: "\n") }) {
       if let range = line.firstRange(of: "WatchdogEvent: ") {
         return word(String(line[range.upperBound...].prefix { $0 != " " && $0 != "," }))
       }

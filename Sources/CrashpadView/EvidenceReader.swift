@@ -41,9 +41,11 @@ package struct EvidenceReader: Sendable {
         crashed = threads.count
       }
       let known = thread.index.map { snapshot.threads[$0] }
+      defer { threads[threads.count - 1].elided = known?.elided ?? [] }
       threads.append(
         CrashEvidence.Thread(
-          index: thread.index ?? threads.count, name: text(known?.name), queue: text(known?.queue),
+          index: thread.index ?? threads.count, number: known?.number, name: text(known?.name),
+          queue: text(known?.queue),
           frames: thread.frames.flatMap { reader.frames($0) }))
     }
     evidence = CrashEvidence(

@@ -26,6 +26,10 @@ struct CrashReader: Sendable {
     BatchResult(inspecting: input, architecture, redacts: redacts) { dump in
       var result = BatchResult<Crash>(status: dump.status, messages: dump.lines(input.name))
       guard let snapshot = dump.snapshot else { return result }
+      guard snapshot.isCounted else {
+        result.messages.append("\(input.name): not counted: the report is of no crash (\(snapshot.outcome.rawValue))")
+        return result
+      }
       let facts = CrashFacts(dump, snapshot, input: input.name, at: input.path)
       if let since, facts.time.map({ $0 < since }) ?? true { return result }
       result.value = Crash(signature: Signature(snapshot, dump.file, nil, signatures), facts: facts)
