@@ -136,7 +136,6 @@ struct ReportRedactor {
   private mutating func redactSystem(_ input: RawSpan) {
     let system = source.system
     result.system.platform = system.platform.map { redacted($0) }
-    result.system.cpuCount = system.cpuCount
     result.system.osMajor = system.osMajor
     result.system.osMinor = system.osMinor
     result.system.osBugfix = system.osBugfix

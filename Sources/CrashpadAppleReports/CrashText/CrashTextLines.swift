@@ -55,6 +55,7 @@ struct TextFrame {
   var isInlined = false
   /// The number at the start of the line.
   var number: UInt64?
+  var hasAddress = true
 
   init(address: UInt64, offset: Int) {
     self.address = address
@@ -74,6 +75,7 @@ extension TextFrame {
     } else {
       guard let parts = Self.named(rest) else { return nil }
       self.init(address: 0, offset: line.startIndex)
+      hasAddress = false
       image = parts.image
       readWhat(parts.rest)
       guard function != nil else { return nil }

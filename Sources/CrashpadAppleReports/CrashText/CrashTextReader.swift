@@ -83,6 +83,8 @@ struct CrashText {
     var images = false
     var ownBacktrace = false
     var samples = 0
+    /// Whether a frame had an address.
+    var addresses = false
   }
 
   // MARK: What is resolved at the end

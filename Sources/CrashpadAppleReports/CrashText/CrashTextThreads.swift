@@ -82,7 +82,7 @@ extension CrashText {
   // MARK: Frames
 
   mutating func readFrame(_ content: TextBytes, of owner: TextFrames.Owner) {
-    guard let frame = TextFrame(content) else {
+    guard let frame = TextFrame(content), isExpected(frame) else {
       if continueName(content, of: owner) { return }
       // A line that begins with a number was probably meant as a frame.
       if content.first.map({ (0x30...0x39).contains($0) }) == true {
@@ -101,6 +101,12 @@ extension CrashText {
       }
       frames.threads[index].append(frame)
     }
+  }
+
+  /// Whether a frame may be one: a text whose frames have addresses has none without, but broken lines that look so.
+  private mutating func isExpected(_ frame: TextFrame) -> Bool {
+    if frame.hasAddress { seen.addresses = true }
+    return frame.hasAddress || !seen.addresses
   }
 
   /// Parses " + 0 [inlined]", the rest of a frame whose function name contains a line feed.
