@@ -28,11 +28,14 @@ package struct Grounds: Sendable, Hashable {
   /// The runtime whose messages the row explains; nil for those of any.
   package var runtime: Runtime?
   package var need: Need?
+  /// Whether the row explains faults too, such as a message that the system writes about an access.
+  package var explainsFaults: Bool
 
-  package init(_ level: Level, of runtime: Runtime? = nil, need: Need? = nil) {
+  package init(_ level: Level, of runtime: Runtime? = nil, need: Need? = nil, explainsFaults: Bool = false) {
     self.level = level
     self.runtime = runtime
     self.need = need
+    self.explainsFaults = explainsFaults
   }
 }
 

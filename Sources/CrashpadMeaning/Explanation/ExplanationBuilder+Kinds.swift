@@ -33,7 +33,9 @@ extension ExplanationBuilder {
         explainCondition(report)
         return explainNoCrash("The process went on (NON-FATAL CONDITION): \(result.summary)")
       }
-      guard crash.outcome == .notSaid, !crash.threads.isEmpty, crash.messages.isEmpty else { return false }
+      guard crash.outcome == .notSaid, !crash.threads.isEmpty, crash.messages.isEmpty,
+        EvidenceSearch.all.verdict(crash) == nil
+      else { return false }
       return explainNoCrash(
         "The report has stacks, and neither an exception nor a termination: it does not say that the process crashed.")
     }
