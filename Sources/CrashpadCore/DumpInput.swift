@@ -35,16 +35,16 @@ public struct DumpInput: Sendable {
 
   /// The dumps and reports in a zip archive, as paths below `path`; empty if the file is not an archive.
   package static func members(of path: FilePath) -> [String] {
-    guard let file = try? InputFile(path) else { return [] }
+    guard let file = hint({ try InputFile(path) }) else { return [] }
     return ArchiveInput.members(of: file).map { ArchiveMemberPath.path(of: $0) }
   }
 
   /// The number of reports in a text that holds several, which are parts of it; 0 for other files, for one that can't be
   /// read, as who opens it next is told, and for a pipe, which can be read once.
   package static func reportCount(of path: FilePath) -> Int {
-    guard InputIdentity(at: path) != nil, let file = try? InputFile(path) else { return 0 }
+    guard InputIdentity(at: path) != nil, let file = hint({ try InputFile(path) }) else { return 0 }
     var part = ""
-    guard let inner = try? ArchiveInput.open(file, &part) else { return 0 }
+    guard let inner = hint({ try ArchiveInput.open(file, &part) }) else { return 0 }
     return WrappedInput.count(of: inner)
   }
 

@@ -35,8 +35,28 @@ package final class GroupIndex {
     guard try number("PRAGMA user_version") <= GroupIndexTables.version else {
       throw SQLiteFailure(.foreign, "was made by a newer version of crashpadctl")
     }
+    try checkTables()
     try check(settings)
     if try number("PRAGMA user_version") < GroupIndexTables.version { try migrate() }
+  }
+
+  /// Refuses tables, indexes and triggers that this program did not make: a trigger runs with each row that is added, and
+  /// may fill the disk. Views run only when they are asked for.
+  private func checkTables() throws {
+    let isOlder = try number("PRAGMA user_version") < GroupIndexTables.version
+    let select = try file.prepare("SELECT type, name, sql FROM sqlite_schema WHERE sql IS NOT NULL")
+    while try select.step() {
+      guard let type = select.text(0), let name = select.text(1), let sql = select.text(2), type != "view",
+        // Statistics that ANALYZE makes.
+        !name.hasPrefix("sqlite_stat")
+      else { continue }
+      let isOwn =
+        isOlder || type == "table"
+        ? GroupIndexTables.names.contains(name) : GroupIndexTables.statements.contains(sql)
+      if !isOwn {
+        throw SQLiteFailure(.foreign, "has a \(type) that is not of an index of crashpadctl group: \(name.prefix(60))")
+      }
+    }
   }
 
   private func check(_ settings: [String: String]) throws {
@@ -87,7 +107,7 @@ package final class GroupIndex {
   package struct Candidate: Sendable {
     /// Absolute.
     package let path: String
-    /// Nil if it is gone since the directory was listed.
+    /// Nil if it is gone since the directory was listed, or could not be examined.
     package let identity: FileIdentity?
 
     package init(path: String, identity: FileIdentity?) {

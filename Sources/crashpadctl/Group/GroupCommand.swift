@@ -63,6 +63,7 @@ struct GroupCommand: Command {
   var inputOptions = InputOptions()
   var reading = ReadingArguments()
   var jobs = JobsOption()
+  var ending = EndingOptions()
   var clock = ClockOption()
   var color = ColorOption()
 
@@ -89,6 +90,7 @@ struct GroupCommand: Command {
     row.group(&inputOptions)
     row.group(&reading)
     row.group(&jobs)
+    row.group(&ending)
     row.group(&clock)
     row.group(&color)
   }
@@ -107,6 +109,7 @@ struct GroupCommand: Command {
     if index != nil, merge || partial != nil || explainSignature {
       throw ValidationError("--index excludes --merge, --partial and --explain-signature.")
     }
+    if index == nil, ending.isGiven { throw ValidationError("--grace and --max-time go with --index.") }
     if index != nil, inputs.contains("-") { throw ValidationError("--index needs files: - has no name to keep.") }
     if shard != nil, partial == nil {
       throw ValidationError("--shard requires --partial, because a shard has only some of the crashes.")
@@ -128,7 +131,7 @@ struct GroupCommand: Command {
       places: symbolOptions, inApp: inApp.patterns, architecture: self.reading.architecture,
       jobs: jobs.count, since: since.map { $0.seconds(now: clock.seconds) }, showsProgress: format == .text, page: page)
     let status =
-      try index.map { try GroupIndexRun(index: $0, reading: reading, printer: printer).run() }
+      try index.map { try GroupIndexRun(index: $0, reading: reading, printer: printer, runEnd: ending.begin()).run() }
       ?? GroupRun(reading: reading, shard: shard, printer: printer).run()
     Terminal.end(status)
   }
