@@ -20,6 +20,7 @@ struct GroupTable {
   }
 
   var twins: Int { groups.reduce(0) { $0 + $1.cell.twins } }
+  var copies: Int { groups.reduce(0) { $0 + $1.cell.copies } }
 
   // MARK: Text
 
@@ -51,6 +52,7 @@ struct GroupTable {
     }
     text += "\(TextFormat.count(total, "crash", "crashes")) in \(TextFormat.count(groups.count, "group"))"
     if twins > 0 { text += "; \(TextFormat.count(twins, "more report")) of the same crashes" }
+    if copies > 0 { text += "; \(TextFormat.count(copies, "copy", "copies")) left out" }
     return text
       + (parts.failed > 0 ? "; \(TextFormat.count(parts.failed, "input")) could not be read completely\n" : "\n")
   }
@@ -108,7 +110,7 @@ struct GroupTable {
   private static func list(_ counts: [String: Int]) -> String { sorted(counts).map(\.name).joined(separator: ";") }
 
   /// As RFC 4180 has it. A spreadsheet takes a value that begins with one of `=+-@` for a formula.
-  private static func quoted(_ value: String) -> String {
+  static func quoted(_ value: String) -> String {
     let isFormula = value.utf8.first.map { "=+-@\t".utf8.contains($0) } ?? false
     let value = isFormula ? "'" + value : value
     guard value.utf8.contains(where: { ",\"\r\n".utf8.contains($0) }) else { return value }
