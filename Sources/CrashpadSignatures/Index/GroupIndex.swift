@@ -9,10 +9,14 @@ package import SystemPackage
 package final class GroupIndex {
   let file: SQLiteFile
 
-  /// - Parameter inApp: patterns that take part in signatures; an index keeps those that it was made with.
-  package init(_ path: FilePath, inApp: [String]) throws {
+  /// - Parameters:
+  ///   - inApp: patterns that take part in signatures; an index keeps those that it was made with.
+  ///   - rules: the version of the rules that makes signatures, which is kept as well.
+  package init(_ path: FilePath, inApp: [String], rules: RuleVersion = .current) throws {
     file = try SQLiteFile(path)
-    try prepare(["rules": String(SignatureRule.version), "in-app": inApp.sorted().joined(separator: "\n")])
+    // Pages that several dumps change are written once for all. 32 MiB hold the inner pages of an index of millions.
+    try file.run("PRAGMA cache_size = -32768; PRAGMA synchronous = NORMAL")
+    try prepare(["rules": String(rules.rawValue), "in-app": inApp.sorted().joined(separator: "\n")])
   }
 
   // MARK: Tables
@@ -65,7 +69,10 @@ package final class GroupIndex {
       try select.bind([.text(name)])
       guard try select.step(), select.text(0) == value else {
         throw SQLiteFailure(
-          .foreign, name == "rules" ? "was made with another version of the rules" : "was made with another --in-app")
+          .foreign,
+          name == "rules"
+            ? "was made with version \(select.text(0) ?? "?") of the rules; --rules names it"
+            : "was made with another --in-app")
       }
     }
   }

@@ -13,8 +13,12 @@ struct GroupIndexRun {
   let printer: GroupPrinter
   let runEnd: RunEnd
 
-  /// The number of dumps that are added at once: a run that is killed begins again with the last ones.
+  /// The number of dumps that are read at once.
   private static let batch = 256
+  /// Dumps are added by many at once, as each transaction writes the pages of all indices: after so many, or so much time,
+  /// with which a run that is killed begins again.
+  private static let added = 10_000
+  private static let interval = Duration.seconds(2)
 
   /// A file to read.
   private struct File: Sendable {
@@ -39,7 +43,7 @@ struct GroupIndexRun {
     if list.inputs.isEmpty, !list.failures.isEmpty { return list.statusOfNone }
     if let status = reading.page.conflict(list) ?? refusal() { return status }
     do {
-      let index = try GroupIndex(FilePath(argument: index), inApp: reading.inApp)
+      let index = try GroupIndex(FilePath(argument: index), inApp: reading.inApp, rules: reading.rules)
       let search = try reading.places.search()
       let update = try update(index, list, search)
       let status = update.status
@@ -51,7 +55,7 @@ struct GroupIndexRun {
       var part = try reading.since.map { try index.part(since: $0) } ?? index.part(hasDays: printer.html != nil)
       part.failed += update.notExamined
       let shard = CrashGroups.Shard(run: "index", number: 1, total: 1)
-      return printer.print(CrashGroups(shard, part), status, examples: reading.examples(search))
+      return printer.print(CrashGroups(shard, part, reading.rules), status, examples: reading.examples(search))
     } catch let failure as SQLiteFailure {
       return Terminal.failure(failure, of: displayName(index), creating: true)
     }
@@ -80,9 +84,10 @@ struct GroupIndexRun {
     // An index has crashes of all times.
     let reader = reading.reader(cache, since: nil)
     let progress = Progress(total: files.count, isShown: reading.showsProgress)
+    var entries: [GroupIndexEntry] = []
+    var last = Duration.sinceBoot
     for start in stride(from: 0, to: files.count, by: Self.batch) {
       let batch = files[start..<min(start + Self.batch, files.count)]
-      var entries: [GroupIndexEntry] = []
       parallelMapInOrder(
         count: batch.count, jobs: reading.jobs, work: { reader.read(batch[start + $0].input) },
         report: { number, outcome in
@@ -104,9 +109,14 @@ struct GroupIndexRun {
           entries[index].isProvisional = true
         }
       }
-      try index.add(entries)
+      if entries.count >= Self.added || .sinceBoot - last >= Self.interval {
+        try index.add(entries)
+        entries = []
+        last = .sinceBoot
+      }
       if runEnd.isRequested { break }
     }
+    try index.add(entries)
     progress.clear()
     SymbolOptions.reportFaults(cache.search)
     update.hasEnded = update.readCount < files.count

@@ -20,6 +20,7 @@ struct GroupTable {
   }
 
   var twins: Int { groups.reduce(0) { $0 + $1.cell.twins } }
+  var copies: Int { groups.reduce(0) { $0 + $1.cell.copies } }
 
   // MARK: Text
 
@@ -52,6 +53,7 @@ struct GroupTable {
     }
     text += "\(TextFormat.count(total, "crash", "crashes")) in \(TextFormat.count(groups.count, "group"))"
     if twins > 0 { text += "; \(TextFormat.count(twins, "more report")) of the same crashes" }
+    if copies > 0 { text += "; \(TextFormat.count(copies, "copy", "copies")) left out" }
     return text
       + (parts.failed > 0 ? "; \(TextFormat.count(parts.failed, "input")) could not be read completely\n" : "\n")
   }
@@ -110,7 +112,7 @@ struct GroupTable {
 
   /// As RFC 4180 has it, without what a terminal would obey. A spreadsheet takes a value that begins with one of `=+-@`
   /// for a formula.
-  private static func quoted(_ text: String) -> String {
+  static func quoted(_ text: String) -> String {
     var value = TextFormat.printable(text)
     let isFormula = value.utf8.first.map { "=+-@\t".utf8.contains($0) } ?? false
     if isFormula { value = "'" + value }
