@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 extension ProcessSnapshot {
-  /// What became of the process, as far as the input says.
+  /// The fate of the process, as far as the input says.
   package enum Outcome: String, Sendable, CaseIterable {
     /// It crashed, or the system ended it.
     case crashed

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /// The memory of a process that was ended for it, or near its limit, in bytes.
 public struct ReportMemory: Sendable, Hashable {
-  /// What the process used.
+  /// The memory that the process used.
   public var footprint: UInt64?
-  /// What it may use at most.
+  /// The memory that it may use at most.
   public var limit: UInt64?
-  /// What was left to it.
+  /// The memory that was left to it.
   public var remaining: UInt64?
   /// Such as "terminal".
   public var level: String?

@@ -60,7 +60,7 @@ package struct EvidenceReader: Sendable {
     var messages = snapshot.report?.messages.map(\.text) ?? []
     for module in snapshot.modules { messages += module.messages.compactMap { text($0) } }
     for annotation in snapshot.annotations {
-      guard let value = text(annotation.value), MeaningTable.message(value) != nil else { continue }
+      guard let value = text(annotation.value), EvidenceSearch.all.message(value) != nil else { continue }
       messages.append(value)
     }
     return messages

@@ -146,7 +146,7 @@ struct EvidenceSearchTests {
     #expect(thread.firstOfApp == 3)
   }
 
-  @Test func `What the program called after it is no cause`() {
+  @Test func `A function behind the program's own is no cause`() {
     // The stack continues below the program's function, which only a system's function called.
     #expect(row(["app:Cart.total()", "malloc_report"]) == nil)
     #expect(row(["__stack_chk_fail", "app:Cart.total()", "dispatch_assert_queue"]) == "__stack_chk_fail")

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import CrashpadBytes
 
-/// What a message or a function of a runtime says about the end of a process, and where it stands.
+/// The statement of a message or a function of a runtime about the end of a process, and its place.
 package struct Verdict: Sendable, Hashable {
-  /// Where the evidence stands.
+  /// The place of the evidence.
   package enum Place: Sendable, Hashable {
     /// A message, by its place among the messages.
     case message(Int)

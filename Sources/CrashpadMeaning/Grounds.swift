@@ -15,7 +15,7 @@ package struct Grounds: Sendable, Hashable {
     package static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
   }
 
-  /// What must stand next to a function on the stack.
+  /// The functions next to one on the stack that it needs.
   package enum Need: Sendable, Hashable {
     /// A throw of an Objective-C exception above it, with only functions between them that raise for others. The same
     /// functions stand on the stacks of other crashes: a dictionary calls `hash`, and malloc.
@@ -39,7 +39,7 @@ package struct Grounds: Sendable, Hashable {
   }
 }
 
-/// Who writes the last message of a process, and ends it.
+/// The writer of the last message of a process, which ends it.
 package enum Runtime: String, Sendable, CaseIterable {
   case objectiveC = "Objective-C"
   case cxx = "C++"
