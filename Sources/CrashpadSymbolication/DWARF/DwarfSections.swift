@@ -270,8 +270,10 @@ final class DwarfSections {
     guard let (declaration, line, unit) = declaration(of: offset) else { return place }
     let owners = owners(of: declaration, unit: unit)
     if let first = owners.first, first.kind == .type, isLambda(first),
-      let function = owners.first(where: { $0.kind == .function }), let line,
-      let start = self.declaration(of: function.start)?.line, line >= start
+      let function = owners.first(where: { $0.kind == .function }),
+      // GCC gives the line of the type alone.
+      let line = nameEntry(at: first.start)?.0.line ?? line, let start = self.declaration(of: function.start)?.line,
+      line >= start
     {
       place.closureLine = Int(clamping: line - start)
     }

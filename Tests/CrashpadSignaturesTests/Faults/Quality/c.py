@@ -30,7 +30,9 @@ class Program:
     def function(self, name, text, may_inline=True):
         """Some functions are for their file alone, and compilers may put those into their callers."""
         linkage = self.random.choice(("static ", "", "__attribute__((noinline)) ")) if may_inline else "__attribute__((noinline)) "
-        self.bodies.append(linkage + text.replace("NAME", name))
+        # No two bodies are the same: compilers would make one function of them.
+        own = f"sink += {len(self.bodies) + 11};"
+        self.bodies.append(linkage + text.replace("NAME", name).replace("sink++;", own, 1))
         return name
 
     def fault(self, number):

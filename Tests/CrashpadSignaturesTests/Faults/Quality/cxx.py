@@ -36,7 +36,10 @@ class Program:
             number += self.fault(number)
 
     def body(self, text):
-        self.bodies.append(text)
+        """No two bodies are the same: compilers would make one function of them."""
+        parts = text.split("sink++;")
+        numbered = "".join(part + (f"sink += {17 * len(self.bodies) + index + 11};" if index + 1 < len(parts) else "") for index, part in enumerate(parts))
+        self.bodies.append(numbered)
 
     def add(self, name, number, call):
         self.faults.append((f"{name}-{number}", call))
@@ -74,7 +77,7 @@ class Program:
             return 2
         elif kind == "helper":
             one, two = names.camel(), names.camel()
-            self.body(f"{noinline}void {one}() {{ Ring<int> r; r.all = {{1}}; sink += r.at(7); }}\n{noinline}void {two}() {{ Ring<Item *> r; sink += r.at(9)->id; }}")
+            self.body(f"{noinline}void {one}() {{ Ring<int> r; sink++; r.all = {{1}}; sink += r.at(7); }}\n{noinline}void {two}() {{ Ring<Item *> r; sink++; sink += r.at(9)->id; }}")
             self.add(kind, number, f"{one}();")
             self.add(kind, number + 1, f"{two}();")
             return 2

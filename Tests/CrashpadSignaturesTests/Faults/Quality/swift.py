@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Programs of Swift with faults from a seed."""
+import re
+
 from words import LIKE_SWIFT, Names
 
 HEAD = """@inline(never) func opaque<T>(_ value: T) -> T { value }
@@ -49,18 +51,18 @@ class Program:
             return 2
         if kind == "witness":
             two = self.names.type()
-            self.bodies.append(f"struct {owner}: Weighing {{ {inline}func weigh(_ n: Int) -> Int {{ opaque([1])[opaque(n)] }} }}\nstruct {two}: Weighing {{ {inline}func weigh(_ n: Int) -> Int {{ opaque(nil as Int?)! + n }} }}\n@inline(never) func {method}(_ w: any Weighing) -> Int {{ w.weigh(opaque(8)) + 1 }}")
+            self.bodies.append(f"struct {owner}: Weighing {{ {inline}func weigh(_ n: Int) -> Int {{ return opaque([1])[opaque(n)] }} }}\nstruct {two}: Weighing {{ {inline}func weigh(_ n: Int) -> Int {{ return opaque(nil as Int?)! + n }} }}\n@inline(never) func {method}(_ w: any Weighing) -> Int {{ return w.weigh(opaque(8)) + 1 }}")
             add(number, f"sink += {method}({owner}())")
             add(number + 1, f"sink += {method}({two}())")
             return 2
         if kind == "extension":
             two = self.names.camel()
-            self.bodies.append(f"extension Array {{ {inline}func {method}(into n: Int) -> Int {{ opaque(count) / opaque(n) }}\n  {inline}func {two}(by n: Int) -> Element {{ self[opaque(count + n)] }} }}")
+            self.bodies.append(f"extension Array {{ {inline}func {method}(into n: Int) -> Int {{ return opaque(count) / opaque(n) }}\n  {inline}func {two}(by n: Int) -> Element {{ return self[opaque(count + n)] }} }}")
             add(number, f"sink += [1, 2].{method}(into: opaque(0))")
             add(number + 1, f"sink += [1, 2].{two}(by: opaque(4))")
             return 2
         if kind == "generic":
-            self.bodies.append(f"struct {owner}<T> {{ var all: [T]; {inline}func {method}(_ n: Int) -> T {{ all[opaque(n)] }} }}")
+            self.bodies.append(f"struct {owner}<T> {{ var all: [T]; {inline}func {method}(_ n: Int) -> T {{ return all[opaque(n)] }} }}")
             add(number, f"sink += {owner}(all: opaque([1])).{method}(opaque(6))")
             return 1
         holder = r.choice(("struct", "final class", "enum"))
@@ -69,9 +71,15 @@ class Program:
         add(number, f"sink += {owner}{'' if holder == 'enum' else '()'}.{method}(opaque(1))")
         return 1
 
+    @property
+    def numbered(self):
+        numbers = iter(range(11, 10_000))
+        return [re.sub(r"-> \w+ \{\s", lambda found: f"{found.group()}sink &+= {next(numbers)}; ", body) for body in self.bodies]
+
     def source(self, version):
         lines = [HEAD]
-        for index, body in enumerate(self.bodies):
+        # No two bodies are the same: compilers would make one function of them.
+        for index, body in enumerate(self.numbered):
             if version == 2:
                 lines.append(f"func extra{index}(_ n: Int) -> Int {{ n + {index} }}\n")
             lines.append(body)
