@@ -115,7 +115,9 @@ struct CrashKind: Sendable {
 
   /// The exception that a runtime's message names: "NSRangeException", "std::out_of_range".
   private static func exceptionName(_ report: ReportSnapshot) -> String? {
-    for text in report.messages.map(\.text) + [report.exceptionMessage].compactMap({ $0 }) {
+    let texts = report.messages.map(\.text) + [report.exceptionMessage].compactMap { $0 }
+    // The type in Swift's "Could not cast value of type 'A' to 'B'" is that of a value.
+    for text in texts where !text.containsBytes("Could not cast") {
       for (start, ends) in [
         ("due to uncaught exception '", "'"), ("uncaught exception of type ", ":\n "), ("of type '", "'"),
         ("*** Terminating app due to uncaught exception of class '", "'"),
@@ -163,7 +165,10 @@ struct CrashKind: Sendable {
     case 3: fault("arithmetic")
     case 10: crash(exception, first, snapshot)
     case 11: text = Self.resource(exception) ?? "resource"
-    case 12: text = "guard:" + Self.path(GuardCode(code: first, subcode: second).name)
+    case 12:
+      // The code may be in the termination alone.
+      let word = first >> 61 == 0 ? snapshot.report?.termination?.guardCode ?? first : first
+      text = "guard:" + Self.path(GuardCode(code: word, subcode: second).name)
     default:
       text =
         "exception:" + (NameText.word(MeaningTable.exception(UInt64(exception.code))?.name) ?? "mach-\(exception.code)")
@@ -266,13 +271,15 @@ struct CrashKind: Sendable {
       // A general protection fault has no address: the one in use was none that a pointer can have.
       let hasAddress =
         code != 0x80 && !(exception.kind == .mach && snapshot.system.architecture == .x86_64 && code == 13)
-      text = hasAddress && exception.address < 0x1000 ? "bad-access[null]" : "bad-access[wild]"
+      text =
+        !exception.hasRecordedAddress
+        ? "bad-access" : hasAddress && exception.address < 0x1000 ? "bad-access[null]" : "bad-access[wild]"
     }
   }
 
   /// Below the stack pointer by at most the largest guard area that systems make, or at it.
   private static func isAtStack(_ exception: ExceptionSnapshot, _ snapshot: ProcessSnapshot) -> Bool {
-    if snapshot.report?.vmRegionInfo?.uppercased().contains("STACK GUARD") == true { return true }
+    if snapshot.report?.isAddressInStackGuard == true { return true }
     let context = exception.context ?? snapshot.crashedThread.flatMap { snapshot.threads[$0].context }
     guard let pointer = context?.stackPointer, pointer > 0x10000, exception.address >= 0x10000 else { return false }
     let page = min(max(snapshot.system.pageSize ?? 4096, 4096), 65536)

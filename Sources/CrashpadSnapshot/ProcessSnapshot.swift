@@ -101,7 +101,7 @@ extension ProcessSnapshot {
   public var crashedThread: Int? {
     if let index = report?.faultingThread { return threads.indices.contains(index) ? index : nil }
     // A microdump has one thread, and not its id.
-    if exception != nil, threads.count == 1, threads[0].id == nil { return 0 }
+    if report == nil, exception != nil, threads.count == 1, threads[0].id == nil { return 0 }
     return exception.flatMap { exception in threads.firstIndex { $0.id == exception.threadID } }
   }
 }

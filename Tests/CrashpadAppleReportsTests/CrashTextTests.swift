@@ -17,6 +17,46 @@ struct CrashTextTests {
     #expect(reading.codes == [])
   }
 
+  /// A report whose exception is these lines, with one stack.
+  private func exception(_ lines: String) throws -> ProcessSnapshot {
+    try #require(
+      Reading(
+        "Process:  Demo [7]\n\n\(lines)\nTriggered by Thread:  4\n\nThread 0:\n0   Demo  \t0x0000000104a04000 0x104a00000 + 16384\n"
+      ).snapshot)
+  }
+
+  @Test("A guard that only the text names has the kernel's code words")
+  func guardText() throws {
+    let snapshot = try exception(
+      "Exception Type:  EXC_GUARD\nException Subtype: GUARD_TYPE_FD\n"
+        + "Exception Message: CLOSE on file descriptor 14 (guarded with 0x08fd4dbfade2dead)")
+    #expect(snapshot.exception?.codes == [12, 2 << 61 | 1 << 32 | 14, 0x08fd_4dbf_ade2_dead])
+  }
+
+  @Test("An address is only there where the text has it")
+  func addresses() throws {
+    let without = try exception("Exception Type:  EXC_BAD_ACCESS\nException Subtype: KERN_PROTECTION_FAILURE")
+    #expect(without.exception?.codes == [1, 2])
+    let with = try exception(
+      "Exception Type:  EXC_BAD_ACCESS (SIGBUS)\nException Codes: BUS_NOOP at 0x00000000deadbeef")
+    #expect(with.exception?.address == 0xdead_beef)
+  }
+
+  @Test("A thread that the text names and does not list is not replaced by another")
+  func otherThread() throws {
+    #expect(try exception("Exception Type:  EXC_BAD_ACCESS\nException Codes: 0x1, 0x10").crashedThread == nil)
+  }
+
+  @Test("The description of a termination by the loader, and its code in brackets")
+  func loader() throws {
+    let old = try exception(
+      "Exception Type:  EXC_CRASH (SIGABRT)\nTermination Description: DYLD, Library not loaded: @rpath/A | Referenced from: /b"
+    )
+    #expect(old.report?.termination?.namespace == "DYLD" && old.report?.termination?.code == 1)
+    let new = try exception("Exception Type:  EXC_CRASH (SIGABRT)\nTermination Reason: DYLD, [0x4] Symbol missing")
+    #expect(new.report?.termination?.code == 4 && new.report?.termination?.indicator == "Symbol missing")
+  }
+
   @Test("The head of an iOS report")
   func head() throws {
     let reading = Reading(SampleReports.phone)

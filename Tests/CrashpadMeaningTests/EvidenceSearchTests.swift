@@ -197,6 +197,42 @@ struct EvidenceSearchTests {
     #expect(Explanation(crash).evidence.contains { $0.text.contains("(address 0x3a523fae3e)") })
   }
 
+  @Test func `The neighbor of the region of a fault is not taken for it`() {
+    func region(_ text: String) -> Bool {
+      Explanation(
+        SampleCrash.crash(SampleCrash.mach(1, [1, 0x1314_eb4b8], signal: 11), [RowCrash.thread([])]) {
+          $0.vmRegionInfo = text
+        }
+      ).evidence.contains { $0.text.contains("guard page") }
+    }
+    #expect(
+      !region("0x1314eb4b8 is not in any region.\n---> GAP OF 0x639bc000 BYTES\n     Stack Guard  16cdbc000-16cdc0000"))
+    #expect(region("0x1314eb4b8 is in 0x1314e8000-0x1314ec000\n--->  Stack Guard  1314e8000-1314ec000 [16K] ---/rwx"))
+  }
+
+  @Test func `An address that was not recorded is no null pointer`() {
+    let explanation = Explanation(SampleCrash.crash(SampleCrash.mach(1, [2], signal: 11), [RowCrash.thread([])]))
+    #expect(explanation.summary.hasPrefix("EXC_BAD_ACCESS / KERN_PROTECTION_FAILURE: "))
+    #expect(!explanation.evidence.contains { $0.text.contains("null pointer") })
+  }
+
+  @Test func `Frames of a handler are no suspects, nor is the check of an executor`() {
+    let thread = SampleCrash.thread(
+      0, ["abort", "app:handle_signal", "_sigtramp", "app:_checkExpectedExecutor", "app:Cart.load()"])
+    #expect(thread.firstOfApp == 4)
+    let terminate = SampleCrash.thread(
+      0, ["abort", "app:onTerminate()", "std::__terminate(void (*)())", "__cxa_throw"])
+    #expect(terminate.firstOfApp == nil)
+  }
+
+  @Test func `A guard that is only watched ended nothing`() {
+    let crash = SampleCrash.crash(
+      SampleCrash.mach(12, [2 << 61 | 1 << 32 | 14, 0x08fd_4dbf_ade2_dead], signal: nil), [RowCrash.thread([])]
+    ) { $0.isSimulated = true }
+    let explanation = Explanation(crash)
+    #expect(!explanation.isCrash && explanation.summary.contains("FD CLOSE"))
+  }
+
   @Test func `A message is no cause of a fault`() {
     let crash = SampleCrash.crash(
       SampleCrash.mach(1, [1, 0x5000_0000], signal: 11), [RowCrash.thread(["malloc_report"])],

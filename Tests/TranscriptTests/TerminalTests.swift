@@ -26,7 +26,7 @@ struct TerminalTests {
   }
 
   private static func report(function: String) throws -> String {
-    String(decoding: Samples.files["crash.ips"] ?? [], as: UTF8.self).replacing("CartView.refresh", with: function)
+    String(decoding: Samples.files["crash.ips"] ?? [], as: UTF8.self).replacing("Cart.total(of:)", with: function)
   }
 
   @Test("No line of a stack, a table or the screen is wider than it", arguments: [40, 80, 120])

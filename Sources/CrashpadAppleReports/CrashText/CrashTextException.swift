@@ -11,6 +11,7 @@ extension CrashText {
     case "Exception Subtype": builder.report.exceptionSubtype = value
     case "Exception Codes": builder.report.exceptionCodes = value
     case "Exception Message": builder.report.exceptionMessage = value
+    case "Exception Reason": builder.report.messages.append(ReportSnapshot.Message(image: nil, text: value))
     case "Exception Note":
       builder.report.exceptionNotes.append(value)
       if value.contains("NON-FATAL") { builder.report.isNonFatal = true }
@@ -20,7 +21,9 @@ extension CrashText {
       changeTermination { $0.read(reason: key.value) }
       section = .termination
     case "Termination Description":
-      for part in value.split(separator: "|") { addReason(String(part)) }
+      let isLoader = value.hasPrefix("DYLD, ") && builder.report.termination?.namespace == nil
+      if isLoader { hasLoaderMessage = true }
+      for part in (isLoader ? value.dropFirst(6) : value[...]).split(separator: "|") { addReason(String(part)) }
       section = .termination
     case "Terminating Process":
       let (name, number) = key.value.nameAndNumber
@@ -63,7 +66,7 @@ extension CrashText {
   }
 
   private static let exceptionKeys: Set<String> = [
-    "Exception Type", "Exception Subtype", "Exception Codes", "Exception Message", "Exception Note",
+    "Exception Type", "Exception Subtype", "Exception Codes", "Exception Message", "Exception Note", "Exception Reason",
     "Termination Signal", "Termination Reason", "Termination Description", "Terminating Process",
     "Triggered by Thread", "Crashed Thread", "Highlighted Thread",
   ]
@@ -77,7 +80,9 @@ extension CrashText {
   // MARK: The exception
 
   mutating func setException() {
-    let codes = TextCodes.of(builder.report.exceptionCodes) ?? TextCodes.of(builder.report.exceptionSubtype) ?? []
+    let codes =
+      TextCodes.of(builder.report.exceptionCodes) ?? TextCodes.of(builder.report.exceptionSubtype)
+      ?? TextCodes.ofGuard(builder.report.exceptionSubtype, builder.report.exceptionMessage) ?? []
     builder.setException(type: exception.type, signal: exception.signal, codes: codes)
     // Before iOS 10, the code of a termination was given as the exception type.
     if builder.snapshot.exception == nil, exception.type?.utf8.count == 8,
@@ -99,7 +104,11 @@ extension ReportSnapshot.Termination {
     let word = afterCode.takeWord()
     if word.equals("Code") || word.equals("code") { rest = afterCode }
     var afterNumber = rest
-    code = afterNumber.takeWord().withoutSeparator.number
+    let number = afterNumber.takeWord().withoutSeparator
+    // dyld writes [0x4].
+    code =
+      (number.first == UInt8(ascii: "[") && number.last == UInt8(ascii: "]") ? number.dropFirst().dropLast() : number)
+      .number
     self.namespace = namespace.isEmpty ? nil : namespace.string
     let words = (code == nil ? rest : afterNumber).trimmed
     guard !words.isEmpty else { return }
@@ -126,6 +135,7 @@ enum TextCodes {
     "EXC_ARM_PAC_FAIL": 0x105, "EXC_ARM_BREAKPOINT": 1, "EXC_ARM_UNDEFINED": 1, "EXC_I386_GPFLT": 13,
     "EXC_I386_INVOP": 1, "EXC_I386_BPT": 2, "EXC_I386_SGL": 1, "EXC_I386_DIV": 1, "EXC_I386_ALIGNFLT": 17,
     "BUS_ADRALN": 1, "BUS_ADRERR": 2, "BUS_OBJERR": 3, "SEGV_MAPERR": 1, "SEGV_ACCERR": 2, "SEGV_NOOP": 0,
+    "BUS_NOOP": 0,
   ]
 
   /// Parses "0x0000000000000001, 0x000000011ecc5adc", "KERN_INVALID_ADDRESS at 0x18",
@@ -136,8 +146,27 @@ enum TextCodes {
     if rest.first.map({ (0x30...0x39).contains($0) }) == true { return ReportBuilder.codes(text) }
     let name = rest.takeWord()
     guard let code = names[name.string] ?? unknown(name) else { return nil }
-    guard rest.takeWord().equals("at"), let address = rest.takeWord().number else { return [code, 0] }
+    guard rest.takeWord().equals("at"), let address = rest.takeWord().number else { return [code] }
     return [code, address]
+  }
+
+  /// The flavors of a guarded descriptor, from XNU's bsd/sys/guarded.h.
+  private static let descriptorFlavors: [String: UInt64] = [
+    "CLOSE": 1, "DUP": 2, "NOCLOEXEC": 4, "SOCKET_IPC": 8, "FILEPORT": 16, "MISMATCH": 32, "WRITE": 64,
+  ]
+
+  /// The code words of "GUARD_TYPE_FD" and "CLOSE on file descriptor 14 (guarded with 0x08fd4dbfade2dead)", as the kernel
+  /// packs them; nil for other guards.
+  static func ofGuard(_ subtype: String?, _ message: String?) -> [UInt64]? {
+    guard let subtype, subtype.hasPrefix("GUARD_TYPE_FD"), let message else { return nil }
+    var rest = Array(message.utf8)[...]
+    guard let flavor = descriptorFlavors[rest.takeWord().string], rest.takeWord().equals("on"),
+      rest.takeWord().equals("file"), rest.takeWord().equals("descriptor"), let number = rest.takeWord().decimal
+    else { return nil }
+    let guardWord = message.firstRange(of: "guarded with ").flatMap { range in
+      Array(message[range.upperBound...].utf8)[...].filter { $0 != UInt8(ascii: ")") }[...].trimmed.number
+    }
+    return [2 << 61 | flavor << 32 | UInt64(UInt32(truncatingIfNeeded: number)), guardWord ?? 0]
   }
 
   private static func unknown(_ name: TextBytes) -> UInt64? {

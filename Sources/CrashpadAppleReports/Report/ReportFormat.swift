@@ -32,7 +32,8 @@ package enum ReportFormat: String, Sendable, CaseIterable {
   /// Keys at the start of a line that identify `.crash` texts and resource texts.
   private static let crashKeys = [
     "Incident Identifier:", "Process:  ", "CrashReporter Key:", "Hardware Model:", "Date/Time:  ", "OS Version:  ",
-    "Exception Type:  ", "Report Version:", "Thread 0 Crashed", "Thread 0:",
+    "Exception Type:  ", "Report Version:", "Last Exception Backtrace:", "Dyld Error Message:",
+    "Thread 0 Crashed", "Thread 0:",
     "panic(cpu ", "Analysis of sampling ", "# Crashlytics - ", "Bundle id: ",
   ]
 

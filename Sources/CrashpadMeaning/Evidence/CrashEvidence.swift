@@ -33,9 +33,15 @@ package struct CrashEvidence: Sendable {
     package var isCause: Bool {
       guard isOfApp else { return false }
       guard let function else { return true }
-      return !Self.mainFunctions.contains(where: { function == $0 || function.hasSuffix(".\($0)") })
-        && !function.containsBytes("/include/c++/v1/") && !function.hasPrefix("Swift runtime failure: ")
+      return !isMain && !function.hasPrefix("_checkExpectedExecutor") && !function.containsBytes("/include/c++/v1/")
+        && !function.hasPrefix("Swift runtime failure: ")
         && !CrashReporters.contains(function: function, module: nil)
+    }
+
+    /// Whether it is the main function, which is on every stack.
+    package var isMain: Bool {
+      guard let function else { return false }
+      return Self.mainFunctions.contains { function == $0 || function.hasSuffix(".\($0)") }
     }
 
     private static let mainFunctions = ["main", "$main()", "main()", "_main", "__main_argc_argv", "start"]
@@ -80,7 +86,23 @@ package struct CrashEvidence: Sendable {
     }
 
     /// The index of the innermost frame of the application that may be a cause.
-    package var firstOfApp: Int? { frames.firstIndex(where: \.isCause) }
+    package var firstOfApp: Int? {
+      let start = handlerEnd
+      return frames[start...].firstIndex(where: \.isCause)
+    }
+
+    /// The number of innermost frames that belong to a handler of signals or of exceptions that nothing caught: the program's
+    /// own frames among them only handle the crash.
+    private var handlerEnd: Int {
+      let last = frames.prefix(48).lastIndex { frame in
+        frame.function.map { function in Self.handlerCalls.contains { function.containsBytes($0) } } ?? false
+      }
+      return last.map { $0 + 1 } ?? 0
+    }
+
+    private static let handlerCalls = [
+      "_sigtramp", "<signal handler called>", "__restore_rt", "std::__terminate", "std::terminate",
+    ]
 
     /// Such as "thread 3 (com.example.store)".
     package var title: String { "thread \(number)" + ((queue ?? name).map { " (\($0))" } ?? "") }

@@ -78,7 +78,9 @@ package struct ExceptionDescription: Sendable, Hashable {
       let row = MeaningTable.code(code, of: type.name, on: CodeMeaning.Platform(architecture))
       var title = "\(type.name) / \(row?.name ?? "code \(hex(code))")"
       // The second code of a general protection fault is not an address.
-      if exception.code == 1, row?.name != "EXC_I386_GPFLT" { title += " at \(hex(exception.address))" }
+      if exception.code == 1, row?.name != "EXC_I386_GPFLT", exception.hasRecordedAddress {
+        title += " at \(hex(exception.address))"
+      }
       let isKnown = row != nil || exception.code == 2 || exception.code == 3 || exception.code == 6
       return Self(title, isKnown ? row?.event ?? type.event : nil, [row, type])
     default: return Self(exception.codes.count > 1 ? "\(type.name) / code \(hex(first))" : type.name, nil, [type])

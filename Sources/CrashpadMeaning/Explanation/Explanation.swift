@@ -148,10 +148,12 @@ struct ExplanationBuilder {
     if let index = thread.firstOfApp { return note("\(words) \(thread.frames[index].text)", thread, frame: index) }
     // The stack of the exception has it.
     if crash.lastException.contains(where: \.isCause) { return }
-    let isMain = thread.frames.contains { $0.isOfApp }
-    result.notKnown.append(
-      "Which code of the application is involved: \(thread.title) has \(isMain ? "only its main function" : "none of it")"
-        + " in its stack.")
+    let own = thread.frames.filter(\.isOfApp)
+    let words =
+      own.isEmpty
+      ? "none of it"
+      : own.allSatisfy(\.isMain) ? "only its main function" : "only its main function, handlers and checks"
+    result.notKnown.append("Which code of the application is involved: \(thread.title) has \(words) in its stack.")
   }
 }
 

@@ -97,7 +97,7 @@ extension ExplanationBuilder {
       (exception.kind == .mach && exception.code == 1 && !names.containsBytes("GPFLT"))
       || ((names.hasPrefix("SIGSEGV") || names.hasPrefix("SIGBUS")) && names.containsBytes(" at 0x"))
       || WindowsParameters(exception).address != nil
-    guard isAccess else { return }
+    guard isAccess, exception.hasRecordedAddress else { return }
     let address = exception.address
     if let pattern = AddressPattern(
       address, on: CodeMeaning.Platform(crash.system.architecture), intended: report?.intendedAddress,
@@ -218,7 +218,7 @@ extension ExplanationBuilder {
         at: "last exception backtrace, frame \(index)")
     }
     guard let thread = crash.crashedThread else {
-      result.notKnown.append("Which thread crashed: the report does not have it.")
+      result.notKnown.append("The stack of the thread that crashed: the report does not have it.")
       return
     }
     guard !thread.frames.isEmpty else {
@@ -262,7 +262,7 @@ extension ExplanationBuilder {
       }
     }
     if let region = report.vmRegionInfo, crash.exception?.code == 1, report.termination?.namespace != "DYLD" {
-      if region.contains("STACK GUARD") || region.contains("Stack Guard") {
+      if report.isAddressInStackGuard {
         note("The address is in the guard page of a stack: a stack overflow.")
         result.advice.insert("Look for endless recursion, and for large local variables.", at: 0)
       } else if region.contains("is not in any region") {

@@ -10,6 +10,11 @@ extension ExplanationBuilder {
     addReporterEvidence()
     guard let report else { return explainNoException() }
     if crash.outcome == .quit { return explainQuit() }
+    if report.isSimulated, crash.exception?.kind == .mach, crash.exception?.code == 12 {
+      // The kernel makes such a report of a guard that is only watched.
+      explainCondition(report)
+      return explainNoCrash("The process went on (SIMULATED): \(result.summary)")
+    }
     if report.isSimulated {
       return explainNoCrash("The report is simulated: a test or a tool asked for it, and nothing crashed.")
     }

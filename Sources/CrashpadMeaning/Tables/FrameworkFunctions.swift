@@ -31,7 +31,8 @@ extension CodeMeaning {
       advice: ["Read the JavaScript error in the program's log; roll the update back."],
       .file("Expo", "expo-updates, ErrorRecovery.swift")),
     raising(
-      "[BGTaskScheduler submitTaskRequest:error:]", ["[BGTaskScheduler registerForTaskWithIdentifier:"],
+      "[BGTaskScheduler submitTaskRequest:error:]",
+      ["BGTaskScheduler registerForTaskWithIdentifier", "_handleSubmissionWithoutRegistrationForTaskRequest"],
       like: "Background task not registered"),
     raising(
       "_performBlockAfterCATransactionCommitSynchronizes:", ["_AssertAutoLayoutOnAllowedThreadsOnly"],

@@ -304,6 +304,15 @@ extension CodeMeaning {
       causes: ["A framework that is not embedded, or a system that is too old."],
       advice: ["See crashpadctl explain DYLD 1 and DYLD 4."], .file("Apple", "dyld")),
     CodeMeaning(
+      .message, "Message to no object", aliases: ["objc_msgsend() selector name:"],
+      "A message was sent to a pointer that is no object: mostly one that was deallocated",
+      endedBy: "the kernel, for the access of objc_msgSend",
+      causes: ["An object that was released too often, or used after its owner was gone."],
+      advice: [
+        "The message names the selector: look for it in the code that the stack shows, and turn on Zombie Objects."
+      ],
+      .file("Apple", "objc4, objc-msg"), grounds: Grounds(.cause, explainsFaults: true)),
+    CodeMeaning(
       .message, "Stack exhausted by recursion", aliases: ["thread stack size exceeded due to excessive recursion"],
       "The stack is full: functions called each other without an end",
       endedBy: "the kernel, for an access behind the end of the stack",

@@ -113,7 +113,9 @@ final class PerfMaps: Sendable {
       if isNamed, PerfMap.processID(place) != processID { continue }
       let path = isNamed ? place : place.appending(PerfMap.name(processID))
       do { return try PerfMap(path) } catch {
-        if isNamed || !SymbolRefusal.isMissing(error) { faults.add(path, SymbolRefusal.Reason(error)) }
+        // A directory that can't be searched is a finding of the search for symbols.
+        let isThere = hint({ try FileKind(at: path, followingLink: false) }) != nil
+        if isNamed || isThere { faults.add(path, SymbolRefusal.Reason(error)) }
       }
     }
     return nil

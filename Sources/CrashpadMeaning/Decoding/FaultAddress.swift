@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import CrashpadBytes
+package import CrashpadSnapshot
+
+extension ReportSnapshot {
+  /// Whether the address of the fault is in the guard page of a stack: the region that the report marks with an arrow, and
+  /// not one of its neighbors, which it lists too.
+  package var isAddressInStackGuard: Bool {
+    let lines = vmRegionInfo?.split(separator: "\n") ?? []
+    return lines.contains { $0.containsWordsOfGuard }
+  }
+}
+
+extension Substring {
+  fileprivate var containsWordsOfGuard: Bool {
+    let line = String(self)
+    return line.containsBytes("--->") && line.uppercased().containsBytes("STACK GUARD")
+  }
+}
+
+extension ReportSnapshot.Termination {
+  /// The code of a guard that was broken; nil for other terminations.
+  package var guardCode: UInt64? { namespace == "GUARD" ? code.flatMap { $0 >> 61 == 0 ? nil : $0 } : nil }
+}
+
+extension ExceptionSnapshot {
+  /// Whether the address was recorded: a report may have the name of the fault alone, and 0 then is no address.
+  package var hasRecordedAddress: Bool { kind != .mach || codes.count > 2 || address != 0 }
+}
