@@ -138,11 +138,14 @@ bench: build
 	.build/release/bench --tool $(TOOL) $(BENCH_ARGUMENTS)
 	@[ -z "$$SIGGEN_PYTHON" ] || $(MAKE) quality
 
-# With those of siggen too, if SIGGEN_PYTHON names a Python that has it.
+# With those of siggen too, if SIGGEN_PYTHON names a Python that has it. SEED makes the same faults again.
 quality:
 	scripts/handler-library $(HANDLER)
 	$(SWIFT) build $(QUICK) --build-tests $(STRICT)
 	$(SWIFT) test $(QUICK) --disable-xctest --skip-build --filter QualityTests
+	scripts/test-tool .build/test/release .build/test/tool
+	Tests/CrashpadSignaturesTests/Faults/Quality/measure .build/test/tool/crashpadctl "$${SEED:-$$$$}" --variants \
+	  --library "$$PWD/.build/handler/libcrashpad_handler.so" $${SIGGEN_PYTHON:+--siggen "$$SIGGEN_PYTHON"}
 
 fuzz:
 	scripts/fuzz $(FUZZ_SECONDS) $(FUZZERS)

@@ -147,8 +147,10 @@ static const curl_code CURL_URL_MALFORMAT = 3;
 static const curl_code CURL_COULDNT_RESOLVE_PROXY = 5;
 static const curl_code CURL_COULDNT_RESOLVE_HOST = 6;
 static const curl_code CURL_COULDNT_CONNECT = 7;
+static const curl_code CURL_WEIRD_SERVER_REPLY = 8;
 static const curl_code CURL_PARTIAL_FILE = 18;
 static const curl_code CURL_READ_ERROR = 26;
+static const curl_code CURL_OUT_OF_MEMORY = 27;
 static const curl_code CURL_OPERATION_TIMEDOUT = 28;
 static const curl_code CURL_SSL_CONNECT_ERROR = 35;
 static const curl_code CURL_ABORTED_BY_CALLBACK = 42;
@@ -159,5 +161,6 @@ static const curl_code CURL_SSL_CERTPROBLEM = 58;
 static const curl_code CURL_PEER_FAILED_VERIFICATION = 60;
 static const curl_code CURL_SSL_CACERT_BADFILE = 77;
 static const curl_code CURL_PROXY = 97;
+static const curl_code CURL_TOO_LARGE = 100;
 
 #endif

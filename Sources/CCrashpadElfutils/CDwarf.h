@@ -12,6 +12,8 @@ enum {
   DW_AT_language = 0x13,
   DW_AT_comp_dir = 0x1b,
   DW_AT_abstract_origin = 0x31,
+  DW_AT_decl_line = 0x3b,
+  DW_AT_declaration = 0x3c,
   DW_AT_specification = 0x47,
   DW_AT_entry_pc = 0x52,
   DW_AT_ranges = 0x55,
@@ -23,6 +25,8 @@ enum {
   DW_AT_addr_base = 0x73,
   DW_AT_rnglists_base = 0x74,
   DW_AT_dwo_name = 0x76,
+  DW_AT_call_return_pc = 0x7d,
+  DW_AT_call_origin = 0x7f,
   DW_AT_MIPS_linkage_name = 0x2007,
   DW_AT_GNU_dwo_name = 0x2130,
   DW_AT_GNU_dwo_id = 0x2131,
@@ -112,9 +116,15 @@ enum {
 };
 
 enum {
+  DW_TAG_class_type = 0x02,
+  DW_TAG_structure_type = 0x13,
+  DW_TAG_union_type = 0x17,
   DW_TAG_inlined_subroutine = 0x1d,
   DW_TAG_subprogram = 0x2e,
+  DW_TAG_namespace = 0x39,
   DW_TAG_partial_unit = 0x3c,
+  DW_TAG_call_site = 0x48,
+  DW_TAG_GNU_call_site = 0x4109,
 };
 
 enum {

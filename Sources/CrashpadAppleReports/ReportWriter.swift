@@ -3,11 +3,11 @@ import CrashpadBytes
 package import CrashpadJSON
 package import CrashpadSnapshot
 
-/// Writes a report as the body of an `.ips`, one JSON object with Apple's keys.
-/// `ReportReader` reads it back unchanged.
+/// Writes a report as the body of an `.ips`, one JSON object with Apple's keys, and before it the first line that other
+/// programs ask for. `ReportReader` reads both back unchanged.
 package struct ReportWriter {
-  private let snapshot: ProcessSnapshot
-  private let report: ReportSnapshot
+  let snapshot: ProcessSnapshot
+  let report: ReportSnapshot
   /// The module of frames without an image.
   private let absoluteModule: Int?
 
@@ -18,11 +18,31 @@ package struct ReportWriter {
     json.object { writer.writeBody(input, to: &$0) }
   }
 
-  private func member(_ key: String, _ value: String?, _ json: inout JSONWriter) {
+  /// The first line of an `.ips`, which names the report and its type.
+  package static func header(_ snapshot: ProcessSnapshot, _ input: RawSpan) -> [UInt8] {
+    let report = snapshot.report ?? ReportSnapshot(kind: .crash)
+    let writer = ReportWriter(snapshot: snapshot, report: report, absoluteModule: nil)
+    return JSONWriter.bytes(.compact) { json in json.object { writer.writeHeader(to: &$0) } }
+  }
+
+  private func writeHeader(to json: inout JSONWriter) {
+    member("app_name", report.processName, &json)
+    member("timestamp", report.captureTime, &json)
+    member("app_version", report.version, &json)
+    member("build_version", report.build, &json)
+    member("platform", snapshot.system.platform?.number, &json)
+    member("bundleID", report.bundleID, &json)
+    json.member("bug_type", report.bugType ?? defaultBugType)
+    member("os_version", report.osText, &json)
+    member("incident_id", report.incident, &json)
+    member("name", report.processName, &json)
+  }
+
+  func member(_ key: String, _ value: String?, _ json: inout JSONWriter) {
     if let value { json.member(key, value) }
   }
 
-  private func member(_ key: String, _ value: (some BinaryInteger)?, _ json: inout JSONWriter) {
+  func member(_ key: String, _ value: (some BinaryInteger)?, _ json: inout JSONWriter) {
     if let value { json.member(key, value) }
   }
 
@@ -33,7 +53,9 @@ package struct ReportWriter {
   private func writeBody(_ input: RawSpan, to json: inout JSONWriter) {
     member("bug_type", report.bugType ?? defaultBugType, &json)
     writeIdentity(input, to: &json)
+    writeOwnFacts(to: &json)
     if report.jetsam != nil { return writeJetsam(to: &json) }
+    if let panic = report.panic { return json.member("panicString", panic.text) }
     writeException(to: &json)
     writeMessages(to: &json)
     member("faultingThread", report.faultingThread, &json)
@@ -49,8 +71,13 @@ package struct ReportWriter {
     }
   }
 
-  private var defaultBugType: String {
+  /// Whether the report is of the system and not of one process.
+  private var isOfSystem: Bool { report.jetsam != nil || report.panic != nil }
+
+  var defaultBugType: String {
     switch report.kind {
+    case .panic: "210"
+    case .forceReset: "151"
     case .crash, .hang: "309"
     case .osFault: "308"
     case .resource: "385"
@@ -81,19 +108,27 @@ package struct ReportWriter {
     }
     member("incident", report.incident, &json)
     member("crashReporterKey", report.reporterKey, &json)
-    member(report.jetsam == nil ? "captureTime" : "date", report.captureTime, &json)
+    member(isOfSystem ? "date" : "captureTime", report.captureTime, &json)
     member("procLaunch", report.launchTime, &json)
-    member(report.jetsam == nil ? "modelCode" : "product", text(snapshot.system.machine, input), &json)
-    guard let system = report.osText else { return }
-    if report.jetsam != nil { return json.member("build", system) }
-    json.object("osVersion") { json in
-      let build = text(snapshot.system.osBuild, input)
-      let train = build.flatMap { system.firstRange(of: " (\($0))") }.map { String(system[..<$0.lowerBound]) }
-      json.member("train", train ?? system)
-      if train != nil { member("build", build, &json) }
-      member("releaseType", listed("Release Type"), &json)
-    }
+    member(isOfSystem ? "product" : "modelCode", text(snapshot.system.machine, input), &json)
+    writeSystem(input, to: &json)
     writeFields(to: &json)
+  }
+
+  private func writeSystem(_ input: RawSpan, to json: inout JSONWriter) {
+    if isOfSystem { return member("build", report.osText, &json) }
+    let releaseType = listed("Release Type")
+    guard report.osText != nil || releaseType != nil else { return }
+    json.object("osVersion") { json in
+      if let system = report.osText {
+        let build = text(snapshot.system.osBuild, input)
+        let isLast = build.map { system.hasSuffix(" (\($0))") } ?? false
+        let train = isLast ? String(system.dropLast((build ?? "").count + 3)) : system
+        json.member("train", train)
+        if isLast { member("build", build, &json) }
+      }
+      member("releaseType", releaseType, &json)
+    }
   }
 
   private func listed(_ name: String) -> String? { report.fields.first { $0.name == name }?.value }
@@ -103,9 +138,13 @@ package struct ReportWriter {
     for (name, key) in IPSField.all {
       guard let value = listed(name) else { continue }
       json.key(key)
-      if let number = Int64(value) { json.number(number) } else { json.string(value) }
+      if let number = Int64(value), String(number) == value { json.number(number) } else { json.string(value) }
     }
-    let others = report.fields.filter { !IPSField.isKnown($0.name) }
+    let others = report.fields.enumerated().filter { index, field in
+      // A name that has a member of its own may stand there once.
+      isOfSystem || !IPSField.isKnown(field.name)
+        || report.fields[..<index].contains { $0.name == field.name }
+    }.map(\.element)
     if !others.isEmpty {
       json.object(IPSField.others) { json in for field in others { json.member(field.name, field.value) } }
     }
@@ -129,6 +168,13 @@ package struct ReportWriter {
         member("message", report.exceptionMessage, &json)
       }
     }
+    if report.exceptionNotes.contains(IPSNotes.corpse) { json.member("isCorpse", true) }
+    if !report.codeBefore.isEmpty || !report.codeAt.isEmpty {
+      json.object("instructionByteStream") { json in
+        json.member("beforePC", Base64.encode(report.codeBefore))
+        json.member("atPC", Base64.encode(report.codeAt))
+      }
+    }
     if report.isNonFatal { json.member("isNonFatal", true) }
     if report.isSimulated { json.member("isSimulated", true) }
     guard let termination = report.termination else { return }
@@ -144,7 +190,7 @@ package struct ReportWriter {
     }
   }
 
-  private func writeStrings(_ key: String, _ strings: [String], to json: inout JSONWriter) {
+  func writeStrings(_ key: String, _ strings: [String], to json: inout JSONWriter) {
     guard !strings.isEmpty else { return }
     json.array(key) { json in for string in strings { json.string(string) } }
   }
@@ -173,6 +219,7 @@ package struct ReportWriter {
     json.object { json in
       if report.faultingThread == index { json.member("triggered", true) }
       member("id", thread.id, &json)
+      member("number", thread.number, &json)
       member("name", text(thread.name, input), &json)
       member("queue", text(thread.queue, input), &json)
       if let context = thread.context {
@@ -180,6 +227,24 @@ package struct ReportWriter {
       }
       json.key("frames")
       writeFrames(thread.frames ?? [], to: &json)
+      writeElided(thread.elided, to: &json)
+    }
+  }
+
+  /// Writes where frames are missing. The numbers count those that are missing before.
+  private func writeElided(_ elided: [ElidedFrames], to json: inout JSONWriter) {
+    guard !elided.isEmpty else { return }
+    var missing: UInt64 = 0
+    json.array("recursionInfoArray") { json in
+      for gap in elided {
+        json.object { json in
+          let hottest = UInt64(gap.index) &+ missing
+          json.member("hottestElided", hottest)
+          if let frames = gap.frames, frames > 0 { json.member("coldestElided", hottest &+ frames - 1) }
+          member("depth", gap.levels, &json)
+        }
+        missing = missing &+ (gap.frames ?? 0)
+      }
     }
   }
 
@@ -232,6 +297,10 @@ package struct ReportWriter {
     member("imageIndex", frame.module ?? absoluteModule, &json)
     let base = frame.module.flatMap { snapshot.modules[$0].address } ?? 0
     json.member("imageOffset", frame.moduleOffset ?? frame.address &- base)
+    // Apple's offsets are those from a known base.
+    let hasBase = frame.module.map { snapshot.modules[$0].address != nil } ?? false
+    if !hasBase { member("crashpadctl_offset", frame.moduleOffset, &json) }
+    if hasBase, frame.moduleOffset == nil { json.member("crashpadctl_unplaced", true) }
     member("symbol", frame.function, &json)
     member("symbolLocation", frame.functionOffset, &json)
     member("sourceFile", frame.file, &json)
@@ -246,7 +315,13 @@ package struct ReportWriter {
         member("arch", module.architecture, &json)
         member("base", module.address, &json)
         member("size", module.size, &json)
-        if case .uuid(let uuid, _)? = module.identity { json.member("uuid", uuid.text) }
+        switch module.identity {
+        case .uuid(let uuid, _): json.member("uuid", uuid.text)
+        case .buildID(let content):
+          let digits = snapshot.bytes(of: content, in: input).map { hexadecimal(UInt64($0), width: 2) }
+          json.member("buildID", digits.joined())
+        case nil: break
+        }
         member("path", text(module.name, input), &json)
         member("name", text(module.debugName, input), &json)
         member("CFBundleIdentifier", module.bundleID, &json)
@@ -262,7 +337,9 @@ package struct ReportWriter {
     member("largestProcess", jetsam.largestProcess, &json)
     json.object("memoryStatus") { json in
       member("pageSize", jetsam.pageSize, &json)
-      if let memory = snapshot.system.memory {
+      if let free = jetsam.freePages, snapshot.system.memory?.free == nil {
+        json.object("memoryPages") { $0.member("free", free) }
+      } else if let memory = snapshot.system.memory {
         json.object("memoryPages") { json in
           member("active", memory.active, &json)
           member("inactive", memory.inactive, &json)

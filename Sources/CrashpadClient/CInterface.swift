@@ -66,7 +66,7 @@ package func _cSetUploadsEnabled(_ isEnabled: CInt) -> CInt {
 }
 
 @c(crashpad_uploads_enabled)
-package func _cUploadsEnabled() -> CInt { (try? CrashpadClient.uploadsEnabled()) == true ? 1 : 0 }
+package func _cUploadsEnabled() -> CInt { hint({ try CrashpadClient.uploadsEnabled() }) == true ? 1 : 0 }
 
 @c(crashpad_crashed_last_run)
 package func _cCrashedLastRun() -> CInt { CrashpadClient.crashedLastRun ? 1 : 0 }

@@ -111,12 +111,14 @@ extension CrashpadClient {
   /// Pending dumps of this program, and reports of its runs.
   private static func dumps(of running: Running) -> [FilePath] {
     let folder = running.pendingDumps.descriptorPath
-    let pending = (try? running.database.pendingDumps().dumps) ?? []
+    let pending = hint { try running.database.pendingDumps().dumps } ?? []
     var paths = pending.filter { !$0.isLocked && $0.belongs(to: running.programID) }.map { folder.appending($0.name) }
     let history = RunHistory(running.database, running.pendingDumps, programID: running.programID)
     for id in history.ids() {
       // Tried twice, as the report may be moving from one state to the other.
-      guard let report = (try? running.database.report(id)) ?? (try? running.database.report(id)) else { continue }
+      guard let report = hint({ try running.database.report(id) }) ?? hint({ try running.database.report(id) }) else {
+        continue
+      }
       paths.append(running.database.path(of: report))
     }
     return paths
@@ -125,14 +127,16 @@ extension CrashpadClient {
   private static func entry(
     _ path: FilePath, _ running: Running, _ cursor: EventCursor, _ form: CrashpadEvents.EventForm
   ) -> EventCursor.Entry? {
-    guard let identity = (try? FileStatus(at: path, followingLink: true))?.identity,
+    guard let identity = hint({ try FileStatus(at: path, followingLink: true).identity }),
       case let file = SeenDump.digest(identity), !cursor.hasSeen(file),
-      let input = try? DumpInput(path)
+      let input = hint({ try DumpInput(path) })
     else { return nil }
     let dump = Dump(input)
-    guard (try? input.file.checkReading()) != nil, let snapshot = dump.snapshot else { return nil }
+    guard !input.file.hasFailed, let snapshot = dump.snapshot else { return nil }
     var made = CrashEventInput(id: dump.crashID(path))
-    if case .found(let settings)? = try? running.database.settings(waits: false) { made.clientID = settings.clientID }
+    if case .found(let settings)? = hint({ try running.database.settings(waits: false) }) {
+      made.clientID = settings.clientID
+    }
     made.fallbackTime = identity.modified / 1_000_000
     made.frames = EventFrame.walked(snapshot, dump.file)
     let event = CrashEvent(snapshot, dump.file, made)

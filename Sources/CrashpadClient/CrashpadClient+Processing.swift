@@ -96,7 +96,7 @@ extension CrashpadClient {
         switch result.outcome {
         case .processed(let id, _, _), .repeated(let id): summary.reports.append(id.text)
         case .rejected(let name): summary.rejected.append(name.text)
-        case .busy, .failed: summary.remaining.append(result.dump.name.text)
+        case .busy, .failed, .notTried: summary.remaining.append(result.dump.name.text)
         case .cleanExit, .gone: break
         }
       }

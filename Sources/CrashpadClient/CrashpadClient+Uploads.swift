@@ -73,6 +73,6 @@ extension CrashpadClient {
     // One thread, to leave the processors to the program.
     options.jobs = 1
     // Failed uploads are repeated by the next check of any program.
-    try? ReportUploader(running.database, options: options).run { _ in }
+    do { try ReportUploader(running.database, options: options).run { _ in } } catch {}
   }
 }

@@ -28,25 +28,25 @@ struct DeadRunCleanup {
   }
 
   private func locked() -> [PendingDump] {
-    let dumps = (try? database.pendingDumps().dumps) ?? []
+    let dumps = hint { try database.pendingDumps().dumps } ?? []
     return dumps.filter { dump in
       dump.isLocked && !dump.isOwned && dump.belongs(to: programID)
-        && (try? database.open(dump)?.ownership()) == .free
+        && hint({ try database.open(dump)?.ownership() }) == .free
     }
   }
 
   /// Makes the dumps of dead runs pending, and removes their empty files. Failures are left to `crashpadctl process`.
   func run() {
     for dump in locked() { _ = try? database.resolveAbandonedDump(dump) }
-    for name in (try? folder.names()) ?? [] where name.hasPrefix(".\(programID)@") { show(name) }
+    for name in hint({ try folder.names() }) ?? [] where name.hasPrefix(".\(programID)@") { show(name) }
   }
 
   /// Makes a hidden dump pending if its writer is gone.
   private func show(_ name: FileName) {
     // Strips the dot, and the suffix that the handler appends while it writes.
     let visible = PendingDump.uuidEnd(in: name).flatMap { FileName(bytes: Array(name.bytes[1..<$0])) }
-    guard let visible, let file = try? folder.openIfPresent(name), file.ownership() == .free,
-      let status = try? file.status(), status.size > 0, status.modified <= Int64(time(nil)) - Self.youth
+    guard let visible, let file = hint({ try folder.openIfPresent(name) }), file.ownership() == .free,
+      let status = hint({ try file.status() }), status.size > 0, status.modified <= Int64(time(nil)) - Self.youth
     else { return }
     try? folder.moveWithoutReplacing(name, to: folder, as: visible)
   }

@@ -49,6 +49,7 @@ struct RunHistory {
       var uptime: Int64?
       switch state(of: run) {
       case .running: continue
+      case .unknown: return PreviousRun.unknown
       case .gone: end = .exited
       case .killed: end = .killed
       case .crashed(let time):
@@ -69,10 +70,14 @@ struct RunHistory {
   func ids() -> [UUIDBytes] { recordedRuns()?.map(\.id) ?? [] }
 
   private func recordedRuns() -> [Run]? {
-    guard let fileName, let file = try? folder.openIfPresent(fileName),
-      let bytes = try? file.prefix(2 * Self.limit * Self.lineSize)
-    else { return nil }
-    return Self.parse(bytes)
+    guard let fileName else { return nil }
+    do {
+      guard let file = try folder.openIfPresent(fileName) else { return nil }
+      return Self.parse(try file.prefix(2 * Self.limit * Self.lineSize))
+    } catch {
+      // Unknown, as without a file: nothing is concluded from that.
+      return nil
+    }
   }
 
   static func parse(_ bytes: [UInt8]) -> [Run] {
@@ -89,6 +94,8 @@ struct RunHistory {
   enum State: Equatable {
     case running
     case gone
+    /// Its dump could not be looked for.
+    case unknown
     case killed
     /// The time in seconds since 1970; nil if it is not known.
     case crashed(at: Int64?)
@@ -111,7 +118,7 @@ struct RunHistory {
       }
       let rejected = try Folder(database.path).folderIfPresent(DatabaseLayout.rejected)?.status(name)
       if let rejected { return .crashed(at: rejected.modified) }
-    } catch {}
+    } catch { return .unknown }
     return .gone
   }
 
@@ -130,7 +137,7 @@ struct RunHistory {
     guard let id = own.uuid else { return }
     let run = Run(id: id, start: Int64(Glibc.time(nil)))
     for _ in 0..<16 {
-      if (try? append(run)) ?? true { return }
+      do { if try append(run) { return } } catch { return }
       // Another process of the program is starting too. A process that holds the lock for longer is stopped, so the
       // wait is short.
       usleep(500)

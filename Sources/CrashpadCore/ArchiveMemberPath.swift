@@ -15,8 +15,8 @@ struct ArchiveMemberPath {
     repeat {
       guard let name = file.lastComponent?.string, file.removeLastComponent(), !file.isEmpty else { return nil }
       if name != "." { names.append(name) }
-    } while (try? FileKind(at: file, followingLink: true)) == nil
-    guard case .regular? = try? FileKind(at: file, followingLink: true) else { return nil }
+    } while hint({ try FileKind(at: file, followingLink: true) }) == nil
+    guard case .regular? = hint({ try FileKind(at: file, followingLink: true) }) else { return nil }
     self.file = file
     name = names.reversed().joined(separator: "/")
   }

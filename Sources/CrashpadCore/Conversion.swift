@@ -96,7 +96,10 @@ public struct Conversion: Sendable {
     if let form = format.reportFormat {
       let reading = ReportReader.read(bytes, form: form, limits: options.limits)
       guard let snapshot = reading.snapshot else { return .rejected(reading.findings) }
-      let byteCount = try writeJSON(to: output) { ReportWriter.write(snapshot, bytes, to: &$0) }
+      let header = target == .ips ? ReportWriter.header(snapshot, bytes) : []
+      if !header.isEmpty { try unsafe output.write(header.span.bytes) }
+      let body = try writeJSON(to: output) { ReportWriter.write(snapshot, bytes, to: &$0) }
+      let byteCount = header.count + body
       return .written(byteCount, isComplete: snapshot.isComplete, reading.findings)
     }
     if format == .core {

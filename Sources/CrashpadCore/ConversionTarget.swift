@@ -4,6 +4,8 @@ public enum ConversionTarget: String, Sendable, CaseIterable {
   case minidump
   case json
   case idump
+  /// Apple's form of a crash report: a first line of JSON, and the body that `json` writes.
+  case ips
 
   /// The extension of a file name, without the dot.
   package var fileExtension: String {
@@ -11,6 +13,7 @@ public enum ConversionTarget: String, Sendable, CaseIterable {
     case .minidump: "dmp"
     case .json: "json"
     case .idump: "idump"
+    case .ips: "ips"
     }
   }
 }

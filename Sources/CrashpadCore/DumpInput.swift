@@ -36,15 +36,16 @@ public struct DumpInput: Sendable {
   /// The dumps and reports in a zip or tar archive, as paths below `path`; empty if the file is not an archive, or can't be
   /// opened.
   package static func members(of path: FilePath) throws(DumpInputFailure) -> [String] {
-    guard let file = try? InputFile(path) else { return [] }
+    guard let file = hint({ try InputFile(path) }) else { return [] }
     do { return try ArchiveInput.members(of: file) } catch { throw DumpInputFailure(error) }
   }
 
-  /// The number of reports in a text that holds several, which are parts of it; 0 for other files.
+  /// The number of reports in a text that holds several, which are parts of it; 0 for other files, for one that can't be
+  /// read, as who opens it next is told, and for a pipe, which can be read once.
   package static func reportCount(of path: FilePath) -> Int {
-    guard let file = try? InputFile(path) else { return 0 }
+    guard InputIdentity(at: path) != nil, let file = hint({ try InputFile(path) }) else { return 0 }
     var part = ""
-    guard let inner = try? ArchiveInput.open(file, &part) else { return 0 }
+    guard let inner = hint({ try ArchiveInput.open(file, &part) }) else { return 0 }
     return WrappedInput.count(of: inner)
   }
 

@@ -50,7 +50,7 @@ extension DumpProcessor {
     guard let taken = try lock(id, file) else { return .gone }
     let crash = Crash(input: input, file: file, lock: taken)
     guard let existing = try database.reportForClaim(id) else { return .convert(id, crash) }
-    if name == nil || isSameCrash(input, existing) { return .repeated(id, crash) }
+    if try name == nil || isSameCrash(input, existing) { return .repeated(id, crash) }
     // The lock is kept while the second is taken, so that no run takes them in the other order.
     return try withExtendedLifetime(taken) { try decide(input, file, named: nil, lock) }
   }
@@ -65,11 +65,12 @@ extension DumpProcessor {
     return Conversion(to: .minidump, options: interpretation)
   }
 
-  /// Whether a report and a dump describe the same crash. Both are read; a damaged report counts as another crash.
-  func isSameCrash(_ input: DumpInput, _ report: Report) -> Bool {
-    guard let file = try? database.open(report), let minidump = try? InputFile(file),
-      let made = minidump.withBytes({ MinidumpReader.read($0).snapshot })
-    else { return false }
+  /// Whether a report and a dump describe the same crash. Both are read; a damaged report counts as another crash. Throws
+  /// `FileFailure`, `Errno` or `InputFile.NotReadable` if the report can't be read: a second one is not made then.
+  func isSameCrash(_ input: DumpInput, _ report: Report) throws -> Bool {
+    let minidump = try InputFile(database.open(report))
+    let made = try minidump.checkingReading { minidump.withBytes { MinidumpReader.read($0).snapshot } }
+    guard let made else { return false }
     let dump = Dump(input).snapshot
     guard let dump else { return false }
     // A minidump has 32 bits for the time.

@@ -36,6 +36,8 @@ public struct DumpProcessor: Sendable {
     package var lockTime: Int64
     /// The installation's id, if the settings have none yet.
     package var newClientID = UUIDBytes.random()
+    /// Ends the run before all dumps are processed.
+    package var runEnd = RunEnd()
 
     /// The default values: the present time, and no bundle.
     public init() {
@@ -76,6 +78,8 @@ public struct DumpProcessor: Sendable {
     case failed(any Error)
     /// Another run was faster.
     case gone
+    /// The run was asked to end before.
+    case notTried
   }
 
   /// The decision on a locked dump, and whether it lost its lock by it.

@@ -88,9 +88,9 @@ struct DumpProcessorRun: Sendable {
       }
     } catch { failure = error }
     var journal: PublicationJournal?
-    defer { journal?.remove() }
-    do throws(FileFailure) { if failure == nil { journal = try writeJournal(begun) } } catch { failure = error }
     var failures: [Int: FileFailure] = [:]
+    defer { journal?.remove(waiting: failure != nil || !failures.isEmpty) }
+    do throws(FileFailure) { if failure == nil { journal = try writeJournal(begun) } } catch { failure = error }
     for (index, begun) in begun.enumerated() {
       guard case .claimed(let claim) = begun, case .staged(let staged, _, _) = claim.phase else { continue }
       do throws(FileFailure) {
@@ -124,6 +124,7 @@ struct DumpProcessorRun: Sendable {
   // MARK: The beginning: claim, and stage
 
   private func begin(_ dump: PendingDump, _ isLarge: Bool) -> StartedDump {
+    if processing.options.runEnd.isRequested { return .ended(DumpProcessor.DumpResult(dump, .notTried)) }
     do {
       let begun = try claim(unlocked(dump) ?? dump, original: dump)
       if isLarge, case .claimed(let claim) = begun, case .staged(let staged, _, _) = claim.phase {
@@ -238,14 +239,16 @@ extension DumpProcessor {
     var start = 0
     var busy: [DumpResult] = []
     while start < dumps.count {
+      if options.runEnd.isRequested { break }
       let batch = Array(dumps[start..<min(start + DumpProcessorRun.batchSize, dumps.count)])
       for result in run.process(batch) {
         if case .busy = result.outcome { busy.append(result) } else { onEvent(.result(result)) }
       }
       start += batch.count
     }
+    for dump in dumps[start...] { onEvent(.result(DumpResult(dump, .notTried))) }
     // Meanwhile the others may be done with theirs; and of several dumps with one id, each round is one's turn.
-    while !busy.isEmpty {
+    while !busy.isEmpty, !options.runEnd.isRequested {
       let waiting = busy
       busy = []
       for start in stride(from: 0, to: waiting.count, by: DumpProcessorRun.batchSize) {

@@ -83,7 +83,7 @@ package struct FormatRow: Sendable {
       recognises: { ReportFormat.of($0).map { $0 == format.reportFormat } ?? false },
       read: { FormatReading.report($0, format.reportFormat ?? .ips, $1) }, check: nil,
       // The five share their rules.
-      rules: format == .ips ? ReportRules.all : [], targets: [.json])
+      rules: format == .ips ? ReportRules.all : [], targets: [.json, .ips])
   }
 
   package static func of(_ format: InputFormat) -> FormatRow {

@@ -49,7 +49,9 @@ struct SnapshotChecks {
 
   /// Reports of other kinds have no exception, and lists of processes no threads.
   private var isOfCrash: Bool { snapshot.report.map { $0.kind == .crash } ?? true }
-  private var hasModules: Bool { snapshot.report.map { $0.kind != .jetsam } ?? true }
+  private var hasModules: Bool {
+    snapshot.report.map { $0.jetsam == nil && $0.panic == nil && $0.kind != .jetsam } ?? true
+  }
 
   private mutating func checkThreads() {
     if snapshot.threads.isEmpty, snapshot.report == nil { findings.append(Finding(SnapshotRules.noThreads)) }

@@ -8,7 +8,7 @@ enum TarInput {
   static func isArchive(_ file: InputFile) -> Bool {
     file.withBytes { bytes in
       guard let compression = Compression.of(bytes) else { return TarReader.recognises(bytes) }
-      guard let start = try? Decompression.start(of: bytes, compression, count: TarReader.blockSize) else {
+      guard let start = hint({ try Decompression.start(of: bytes, compression, count: TarReader.blockSize) }) else {
         return false
       }
       return unsafe TarReader.recognises(start.span.bytes)

@@ -65,19 +65,21 @@ package struct DatabaseFinder: Sendable {
       return try folder.status(name)?.kind == kind
     }
     if try has(DatabaseLayout.pendingDumps, .directory) { return true }
-    if try has(DatabaseLayout.settings, .regular), Self.isSettings(folder) { return true }
     var directories = 0
     var hasReports = false
     var hasForeign = false
     for name in DatabaseLayout.directories where try has(name, .directory) {
       directories += 1
       // An unreadable directory proves nothing.
-      guard let entries = try? folder.folder(name).names() else { continue }
+      let entries: [FileName]
+      do { entries = try folder.folder(name).names() } catch { continue }
       for entry in entries where !entry.hasPrefix(".") {
         if Self.isReportFile(entry) { hasReports = true } else { hasForeign = true }
       }
     }
-    return directories >= 2 && hasReports || directories >= 3 && !hasForeign
+    if directories >= 2 && hasReports || directories >= 3 && !hasForeign { return true }
+    guard try has(DatabaseLayout.settings, .regular) else { return false }
+    return try Self.isSettings(folder)
   }
 
   /// Whether this is `<uuid>.dmp`, `.meta` or `.lock`, or the attachments of a report.
@@ -88,11 +90,14 @@ package struct DatabaseFinder: Sendable {
     }
   }
 
-  private static func isSettings(_ folder: Folder) -> Bool {
-    guard let bytes = try? folder.openIfPresent(DatabaseLayout.settings)?.prefix(DatabaseSettings.size) else {
-      return false
+  private static func isSettings(_ folder: Folder) throws(FileFailure) -> Bool {
+    let file: OpenFile?
+    do { file = try folder.openIfPresent(DatabaseLayout.settings) } catch {
+      if error.isNotAFile { return false }
+      throw error
     }
-    return DatabaseSettings.hasMagic(bytes)
+    guard let file else { return false }
+    return DatabaseSettings.hasMagic(try file.prefix(DatabaseSettings.size))
   }
 
   // MARK: Counts
@@ -111,7 +116,7 @@ package struct DatabaseFinder: Sendable {
     func reports(_ state: ReportState) -> Int {
       names(state.folderName).count { $0.removing(suffix: DatabaseLayout.reportExtension)?.uuid != nil }
     }
-    database.hasSettings = Self.isSettings(folder)
+    do { database.hasSettings = try Self.isSettings(folder) } catch { onEvent(.unreadable(error)) }
     database.pendingReports = reports(.pending)
     database.completedReports = reports(.completed)
     for name in names(DatabaseLayout.pendingDumps) where !name.hasPrefix(".") {

@@ -125,7 +125,7 @@ extension CrashEvent {
     buildID = facts.buildID
     environment = texts["environment"]
     operatingSystem = snapshot.system.operatingSystem
-    os = operatingSystem == .unknown ? nil : operatingSystem.rawValue
+    os = facts.osName
     osVersion = facts.osVersion
     osBuild = facts.text(snapshot.system.osBuild)
     timeZoneOffset = facts.timeZoneOffset
@@ -213,9 +213,21 @@ private struct EventFacts {
 
   // MARK: Machine
 
+  /// The system that the program saw: in the Simulator the simulated one.
+  var osName: String? {
+    let system = snapshot.system
+    if let platform = system.platform, platform.isSimulator {
+      return [platform.name?.rawValue, "Simulator"].compactMap { $0 }.joined(separator: " ")
+    }
+    return system.operatingSystem == .unknown && system.platform == nil ? nil : system.name
+  }
+
   /// As the systems themselves say it: Apple's leave out a last part of 0.
   var osVersion: String? {
     let system = snapshot.system
+    if system.platform?.isSimulator == true, system.operatingSystem == .macos {
+      return system.platform?.simulatedVersion
+    }
     guard system.hasVersion, let major = system.osMajor else { return nil }
     var parts = [major, system.osMinor ?? 0]
     let bugfix = system.osBugfix ?? 0

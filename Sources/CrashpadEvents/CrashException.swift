@@ -39,7 +39,7 @@ package struct CrashException: Sendable, Hashable {
 extension CrashException {
   /// Nil if the process did not crash: a dump without a crash, a report of a hang that ended, of memory, of all processes.
   init?(_ snapshot: ProcessSnapshot, _ texts: CrashTexts) {
-    guard Self.isCrash(snapshot) else { return nil }
+    guard snapshot.outcome.isCrash else { return nil }
     let description = snapshot.exception.map { ExceptionDescription($0, snapshot.system) }
     signal = snapshot.exception.flatMap { Self.signal($0) }
     title = description?.title ?? snapshot.report?.termination.flatMap { Self.title($0) } ?? "crash"
@@ -56,14 +56,6 @@ extension CrashException {
     } else if snapshot.exception?.kind == .nsException {
       (kind, name, reason) = (.objectiveC, "NSException", messages.first ?? title)
     }
-  }
-
-  private static func isCrash(_ snapshot: ProcessSnapshot) -> Bool {
-    if let report = snapshot.report {
-      guard report.kind == .crash, !report.isNonFatal, !report.isSimulated else { return false }
-      return snapshot.exception != nil || report.termination != nil || !report.lastException.isEmpty
-    }
-    return snapshot.exception.map { !$0.isSimulated } ?? false
   }
 
   private static func title(_ termination: ReportSnapshot.Termination) -> String? {

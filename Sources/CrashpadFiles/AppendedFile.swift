@@ -27,7 +27,9 @@ package struct AppendedFile: Sendable {
   /// Whether the path still leads to this file.
   package func isCurrent() throws(FileFailure) -> Bool {
     let status = try file.status()
-    return (try? FileStatus(at: path, followingLink: true))?.isSameFile(as: status) ?? false
+    do throws(Errno) { return try FileStatus(ifPresent: path)?.isSameFile(as: status) ?? false } catch {
+      throw FileFailure(path, error)
+    }
   }
 
   /// Cuts the file to `size` bytes. Throws `FileFailure`.

@@ -19,13 +19,22 @@ package enum FileKind: Sendable, Equatable {
     case .other: self = .other
     }
   }
+
+  /// Looks whether there is a file at `path`.
+  package static func look(at path: FilePath, followingLink: Bool = false) -> Look<FileKind> {
+    do { return .found(try FileKind(at: path, followingLink: followingLink)) } catch {
+      return error as? Errno == .noSuchFileOrDirectory
+        ? .absent : .failed(FileFailure(path, error as? Errno ?? .ioError))
+    }
+  }
 }
 
 /// The regular files of a directory, sorted by name bytes; symbolic links are not followed, but those to files if
 /// `followingLinks`.
 ///
 /// If `recursive`, includes subdirectories; for those that could not be read, path and reason are returned. Names that
-/// begin with a dot are left out, unless `hidden`. Subdirectories for which `entering` returns false are left out.
+/// begin with a dot are left out, unless `hidden`. Subdirectories for which `entering` returns false are left out. An
+/// entry whose kind can't be determined is returned like a subdirectory that could not be read.
 package func regularFiles(
   in directory: FilePath, recursive: Bool, hidden: Bool = false, followingLinks: Bool = false,
   entering: (FilePath, FileName) -> Bool = { _, _ in true }
@@ -33,21 +42,31 @@ package func regularFiles(
   var files: [FilePath] = []
   var unreadable: [(path: FilePath, error: Errno)] = []
   var pending: [FilePath] = []
+  func addIfFile(_ path: FilePath) {
+    switch FileKind.look(at: path, followingLink: true) {
+    case .found(.regular): files.append(path)
+    // The target of a link is gone, or is no file.
+    case .found, .absent: break
+    case .failed(let failure):
+      if failure.errno != .tooManySymbolicLinkLevels, failure.errno != .notDirectory {
+        unreadable.append((path, failure.errno))
+      }
+    }
+  }
   for (entry, type) in try entries(of: directory, hidden: hidden) {
     let path = directory.appending(entry)
     switch type {
     case DT_REG: files.append(path)
     case DT_DIR: if recursive, entering(directory, entry) { pending.append(path) }
-    case DT_LNK:
-      if followingLinks, case .regular? = try? FileKind(at: path, followingLink: true) { files.append(path) }
+    case DT_LNK: if followingLinks { addIfFile(path) }
     case DT_UNKNOWN:
       // Some file systems do not store the kind of an entry in the directory.
-      switch try? FileKind(at: path) {
-      case .regular: files.append(path)
-      case .symbolicLink where followingLinks:
-        if case .regular? = try? FileKind(at: path, followingLink: true) { files.append(path) }
-      case .directory where recursive && entering(directory, entry): pending.append(path)
-      default: break
+      switch FileKind.look(at: path) {
+      case .found(.regular): files.append(path)
+      case .found(.symbolicLink): if followingLinks { addIfFile(path) }
+      case .found(.directory): if recursive, entering(directory, entry) { pending.append(path) }
+      case .found(.other), .absent: break
+      case .failed(let failure): unreadable.append((path, failure.errno))
       }
     default: break
     }
@@ -88,12 +107,16 @@ private func entries(of directory: FilePath, hidden: Bool) throws -> [(name: Fil
   return entries.sorted { $0.name < $1.name }
 }
 
-/// Whether both paths lead to the same file, through any links.
-package func isSameFile(_ a: FilePath, _ b: FilePath) -> Bool {
-  guard let first = try? FileStatus(at: a, followingLink: true),
-    let second = try? FileStatus(at: b, followingLink: true)
-  else { return false }
-  return first.isSameFile(as: second)
+/// Whether both paths lead to the same file, through any links. No file is at a path below a file, and none that can be
+/// written below a directory that the user may not search. Throws `Errno` if it can't be determined.
+package func isSameFile(_ a: FilePath, _ b: FilePath) throws(Errno) -> Bool {
+  do {
+    guard let first = try FileStatus(ifPresent: a), let second = try FileStatus(ifPresent: b) else { return false }
+    return first.isSameFile(as: second)
+  } catch {
+    if error == .notDirectory || error == .permissionDenied { return false }
+    throw error
+  }
 }
 
 /// Makes a directory and its missing parents. Throws `Errno`.

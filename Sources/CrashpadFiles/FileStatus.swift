@@ -1,27 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
-public import SystemPackage
-
-/// A system call failed on a file.
-public struct FileFailure: Error, Sendable, Hashable, CustomStringConvertible {
-  /// The file or directory.
-  public let path: FilePath
-  /// The error of the system call.
-  public let errno: Errno
-  /// For an unavailable lock (`wouldBlock`): the process that holds it, if that is known.
-  public let lockHolder: Int32?
-
-  package init(_ path: FilePath, _ errno: Errno, lockHolder: Int32? = nil) {
-    self.path = path
-    self.errno = errno
-    self.lockHolder = lockHolder
-  }
-
-  /// Such as "/var/crash/settings.dat: Permission denied".
-  public var description: String {
-    "\(path): \(errno)" + (lockHolder.map { "; process \($0) has the lock" } ?? "")
-  }
-}
+package import SystemPackage
 
 /// The result of stat(2) for a file.
 package struct FileStatus: Sendable, Equatable {
@@ -91,15 +70,14 @@ package struct FileStatus: Sendable, Equatable {
 
 extension FileIdentity {
   /// Follows symbolic links. For a path below a file, such as a member of an archive, the identity is that of the file.
-  /// Nil if there is no such file.
-  package init?(at path: FilePath) {
-    var path = path
+  package static func look(at path: FilePath) -> Look<FileIdentity> {
+    var part = path
     while true {
       do throws(Errno) {
-        self = try FileStatus(at: path, followingLink: true).identity
-        return
+        return .found(try FileStatus(at: part, followingLink: true).identity)
       } catch {
-        guard error == .notDirectory, path.removeLastComponent() else { return nil }
+        if error == .notDirectory, part.removeLastComponent() { continue }
+        return error == .noSuchFileOrDirectory ? .absent : .failed(FileFailure(path, error))
       }
     }
   }

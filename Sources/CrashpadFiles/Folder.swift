@@ -60,6 +60,8 @@ package final class Folder: Sendable {
     if let folder = try folderIfPresent(name) { return folder }
     let result = retrying { unsafe name.withCString { unsafe mkdirat(descriptor, $0, 0o700) } }
     guard result == 0 || errno == EEXIST else { throw failure(name) }
+    // A name in it is on the disk only if its own name is.
+    if result == 0 { try sync() }
     return try folder(name)
   }
 
@@ -159,8 +161,20 @@ package final class Folder: Sendable {
     if result == 0 { return }
     // Some network file systems do not support this renaming; a hard link does not replace either.
     guard errno == EINVAL || errno == ENOSYS || errno == EOPNOTSUPP else { throw failure(name) }
-    try link(name, to: folder, as: newName)
+    do { try link(name, to: folder, as: newName) } catch {
+      guard [.notPermitted, .notSupported, .noFunction].contains(error.errno) else { throw error }
+      return try moveOverPlaceholder(name, to: folder, as: newName)
+    }
     try remove(name)
+  }
+
+  /// For file systems that have no hard links either: an empty file takes the name, and the other replaces it.
+  private func moveOverPlaceholder(_ name: FileName, to folder: Folder, as newName: FileName) throws(FileFailure) {
+    _ = try folder.open(newName, .create)
+    do { try move(name, to: folder, as: newName) } catch {
+      _ = try? folder.remove(newName)
+      throw error
+    }
   }
 
   /// Gives the file `name` another name. Throws `EEXIST` if it is taken; only one of several callers succeeds.
@@ -181,6 +195,13 @@ package final class Folder: Sendable {
 
   /// All entries except `.` and `..`, in the kernel's order.
   package func names() throws(FileFailure) -> [FileName] {
+    var names: [FileName] = []
+    try forEachName { names.append($0) }
+    return names
+  }
+
+  /// Calls `body` with each of `names()`, one at a time: a directory may have millions.
+  package func forEachName(_ body: (FileName) throws(FileFailure) -> Void) throws(FileFailure) {
     // A second description of the directory, so that several threads may list it at once.
     let number = retrying { unsafe Glibc.openat(descriptor, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC) }
     guard number >= 0 else { throw failure() }
@@ -190,17 +211,15 @@ package final class Folder: Sendable {
       throw failure
     }
     defer { unsafe closedir(stream) }
-    var names: [FileName] = []
     errno = 0
     while let entry = unsafe readdir(stream) {
       let bytes = unsafe withUnsafeBytes(of: &entry.pointee.d_name) { raw in
         unsafe Array(raw.prefix { $0 != 0 })
       }
-      if let name = FileName(bytes: bytes) { names.append(name) }
+      if let name = FileName(bytes: bytes) { try body(name) }
       errno = 0
     }
     guard errno == 0 else { throw failure() }
-    return names
   }
 
   /// Waits until the names in this directory are on the disk.

@@ -100,14 +100,24 @@ package final class OpenFile: ByteOutput, Sendable {
   }
 
   /// The value of an extended attribute; nil if there is no such attribute, or the file system has none.
-  package func attribute(_ name: String) -> [UInt8]? {
-    let size = unsafe fgetxattr(descriptor, name, nil, 0)
-    guard size >= 0 else { return nil }
-    if size == 0 { return [] }
-    var value = [UInt8](repeating: 0, count: size)
-    let got = unsafe value.withUnsafeMutableBytes { unsafe fgetxattr(descriptor, name, $0.baseAddress, $0.count) }
-    guard got >= 0 else { return nil }
-    return Array(value.prefix(got))
+  package func attribute(_ name: String) throws(FileFailure) -> [UInt8]? {
+    while true {
+      let size = unsafe fgetxattr(descriptor, name, nil, 0)
+      guard size >= 0 else { return try noAttribute() }
+      if size == 0 { return [] }
+      var value = [UInt8](repeating: 0, count: size)
+      let got = unsafe value.withUnsafeMutableBytes { unsafe fgetxattr(descriptor, name, $0.baseAddress, $0.count) }
+      if got >= 0 { return Array(value.prefix(got)) }
+      // It became longer between the two calls.
+      if errno != ERANGE { return try noAttribute() }
+    }
+  }
+
+  /// Nil if the error of the last call says that there is no attribute.
+  private func noAttribute() throws(FileFailure) -> [UInt8]? {
+    // Names without a namespace, which macOS has, are not supported on Linux.
+    if [ENODATA, ENOTSUP, ENOSYS, ERANGE, EPERM].contains(errno) { return nil }
+    throw failure()
   }
 
   // MARK: Locks
@@ -132,7 +142,8 @@ package final class OpenFile: ByteOutput, Sendable {
 
   /// The process that holds a lock on this file, from the kernel's list; nil if it can't be found.
   private func lockHolder() -> Int32? {
-    guard let number = try? status().number, let locks = try? InputFile(FilePath("/proc/locks")) else { return nil }
+    guard let number = hint({ try status().number }), let locks = hint({ try InputFile(FilePath("/proc/locks")) })
+    else { return nil }
     for line in locks.text.split(separator: "\n") {
       // "1: FLOCK  ADVISORY  WRITE 4711 fe:00:1234 0 EOF"
       let words = line.split(separator: " ")

@@ -64,7 +64,7 @@ enum OutputTarget {
   /// The tool's own descriptors are duplicated: opening a regular file again would start at its beginning and overwrite
   /// other output, and a socket can't be opened at all.
   private static func descriptor(at path: FilePath) throws -> FileDescriptor {
-    guard isSameFile(folder(of: path), FilePath("/proc/self/fd")),
+    guard try isSameFile(folder(of: path), FilePath("/proc/self/fd")),
       let number = path.lastComponent.flatMap({ Int32($0.string) })
     else { return try open(path) }
     let copy = fcntl(number, F_DUPFD_CLOEXEC, 3)

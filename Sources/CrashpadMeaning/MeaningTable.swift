@@ -67,9 +67,6 @@ package enum MeaningTable {
   /// Returns the row for a reason of __fastfail.
   package static func fastFail(_ reason: UInt64) -> CodeMeaning? { CodeMeaning.fastFails.first { $0.has(reason) } }
 
-  /// Returns the row for a runtime message: the one that says most.
-  package static func message(_ text: String) -> CodeMeaning? { EvidenceSearch.all.message(text) }
-
   /// Returns the row for a line of `ktriageinfo`.
   package static func kernelTriage(_ line: String) -> CodeMeaning? { longest(in: line, CodeMeaning.kernelTriage) }
 

@@ -35,7 +35,8 @@ struct ReportRedactor {
     ReportWriter.write(redactor.result, bytes, to: &json)
     do { try json.finish() } catch { return nil }
     var plan = RedactionPlan(RedactionReport(.report, inputByteCount: bytes.byteCount), redactor.rule)
-    plan.append(made: output.bytes)
+    // Other programs ask for the first line.
+    plan.append(made: ReportWriter.header(redactor.result, bytes) + output.bytes)
     plan.report.removals = redactor.removals.sorted
     plan.report.outputByteCount = plan.byteCount
     return plan
@@ -134,6 +135,7 @@ struct ReportRedactor {
 
   private mutating func redactSystem(_ input: RawSpan) {
     let system = source.system
+    result.system.platform = system.platform.map { redacted($0) }
     result.system.osMajor = system.osMajor
     result.system.osMinor = system.osMinor
     result.system.osBugfix = system.osBugfix
@@ -142,6 +144,12 @@ struct ReportRedactor {
     result.system.memory = system.memory
     result.system.pageSize = system.pageSize
     result.system.addressMask = system.addressMask
+  }
+
+  private mutating func redacted(_ platform: Platform) -> Platform {
+    var copy = Platform(platform.name, isSimulator: platform.isSimulator, isInferred: platform.isInferred)
+    copy.simulatedVersion = hidden(platform.simulatedVersion, "system", .version)
+    return copy
   }
 
   private func redacted(_ exception: ExceptionSnapshot) -> ExceptionSnapshot {
@@ -170,6 +178,10 @@ struct ReportRedactor {
     copy.size = module.size
     copy.fileType = module.fileType
     copy.identity = module.identity
+    // The bytes of an id stand among those of the source.
+    if case .buildID(let id)? = module.identity {
+      copy.identity = .buildID(result.store(source.bytes(of: id, in: input)))
+    }
     copy.bundleID = hidden(module.bundleID, "bundle")
     copy.bundleVersion = hidden(module.bundleVersion, "version", .version)
     copy.architecture = hidden(module.architecture, "architecture")
@@ -182,6 +194,8 @@ struct ReportRedactor {
     let limit = TextRedactor.maximumThreadNameLength
     copy.name = self.copy(thread.name, "thread name", input, limit: limit)
     copy.queue = self.copy(thread.queue, "queue", input, limit: limit)
+    copy.number = thread.number
+    copy.elided = thread.elided
     copy.context = thread.context.map { redacted($0) }
     copy.frames = thread.frames.map { redacted($0) }
     return copy
@@ -252,7 +266,40 @@ struct ReportRedactor {
     copy.codeAt = report.codeAt
     copy.jetsam = report.jetsam.map { redacted($0) }
     copy.fields = redacted(report.fields)
+    redactFacts(report, into: &copy)
     return copy
+  }
+
+  private mutating func redactFacts(_ report: ReportSnapshot, into copy: inout ReportSnapshot) {
+    copy.statesCrash = report.statesCrash
+    copy.intendedAddress = report.intendedAddress
+    copy.diagnosis = hidden(report.diagnosis, "diagnosis")
+    copy.deallocatedObjects = report.deallocatedObjects.map { hidden($0, "class", .symbol) ?? "" }
+    copy.endedForMemory = report.endedForMemory
+    copy.isDeadlock = report.isDeadlock
+    copy.hasStackOverflow = report.hasStackOverflow
+    if let memory = report.memory {
+      var kept = ReportMemory()
+      kept.footprint = memory.footprint
+      kept.limit = memory.limit
+      kept.remaining = memory.remaining
+      kept.level = hidden(memory.level, "memory")
+      kept.pressure = hidden(memory.pressure, "memory")
+      copy.memory = kept
+    }
+    copy.blockers = report.blockers.map { blocker in
+      var kept = ReportBlocker(thread: blocker.thread, text: hidden(blocker.text, "blocker") ?? "")
+      kept.holder = blocker.holder
+      kept.process = hidden(blocker.process, "process")
+      return kept
+    }
+    if let panic = report.panic {
+      var kept = ReportPanic(text: hidden(panic.text, "panic") ?? "")
+      kept.headline = hidden(panic.headline, "panic")
+      kept.task = hidden(panic.task, "process")
+      kept.taskID = panic.taskID
+      copy.panic = kept
+    }
   }
 
   private mutating func redactIdentity(_ report: ReportSnapshot, into copy: inout ReportSnapshot) {
@@ -261,6 +308,8 @@ struct ReportRedactor {
     copy.bundleID = hidden(report.bundleID, "bundle")
     copy.version = hidden(report.version, "version", .version)
     copy.build = hidden(report.build, "version", .version)
+    copy.isVersionInferred = report.isVersionInferred
+    copy.isArchitectureInferred = report.isArchitectureInferred
     copy.incident = incident(report.incident)
     copy.reporterKey = dropped(report.reporterKey, "CrashReporter Key", .reporterKeys)
     copy.role = hidden(report.role, "role")

@@ -91,8 +91,8 @@ extension CrashAccount.Role {
   package init?(_ snapshot: ProcessSnapshot, by writer: CrashAccount.Writer) {
     guard [.ios, .macos].contains(snapshot.system.operatingSystem) else { return nil }
     let kind = CrashKind(snapshot).text
-    let isCrash = snapshot.report.map { $0.kind == .crash && !$0.isNonFatal } ?? true
-    if snapshot.report?.kind == .hang || kind == "simulated" {
+    let isCrash = snapshot.outcome.isCrash
+    if snapshot.report?.kind == .hang && !isCrash || kind == "simulated" {
       self = .hang
     } else if !isCrash || kind == "none" {
       return nil

@@ -32,12 +32,8 @@ package struct CrashFacts: Sendable, Hashable {
     self.input = input
   }
 
-  /// Whether other files may hold the same crash in another form: its id is a digest of what is in all of them, a UUID of
-  /// version 8. Other ids are of reports, of which a database has each once.
-  var mayBeForm: Bool {
-    guard let report, report.utf8.count == 36 else { return false }
-    return report.utf8[report.utf8.index(report.utf8.startIndex, offsetBy: 14)] == UInt8(ascii: "8")
-  }
+  /// Whether other files may hold the same report, copied or in another form: it has an id.
+  var mayBeForm: Bool { report != nil }
 
   /// The crash that the forms share, with the program that wrote them.
   var form: Form? { report.map { Form(report: Array($0.utf8), role: role) } }

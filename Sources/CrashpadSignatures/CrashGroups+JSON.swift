@@ -9,7 +9,7 @@ extension CrashGroups {
   package func write(to json: inout JSONWriter) {
     json.object { json in
       json.member("schema", Self.partSchema)
-      json.member("rules", SignatureRule.version)
+      json.member("rules", (rules ?? .current).rawValue)
       json.array("shards") { json in
         for shard in shards { json.object { write(shard, to: &$0) } }
       }
@@ -107,9 +107,10 @@ extension CrashGroups {
     guard let root = tree.root, root["schema"]?.string == Self.partSchema else {
       throw NotAPart(reason: "is not a \(Self.partSchema) document; --partial writes one")
     }
-    guard root["rules"]?.integer == Int128(SignatureRule.version) else {
-      throw NotAPart(reason: "was made with another version of the rules")
+    guard let rules = root["rules"]?.integer.flatMap({ Int(exactly: $0) }).flatMap({ RuleVersion(rawValue: $0) }) else {
+      throw NotAPart(reason: "was made with a version of the rules that is not known here")
     }
+    self.rules = rules
     for shard in root["shards"]?.elements ?? [] {
       guard let run = shard["run"]?.string, let number = Self.count(shard["number"]),
         let total = Self.count(shard["total"]),

@@ -31,16 +31,26 @@ package struct CrashGroups: Sendable, Hashable {
   }
 
   package internal(set) var parts: [Shard: Part] = [:]
+  /// The version of the rules that made the signatures; nil if there are none yet.
+  package internal(set) var rules: RuleVersion?
 
   package init() {}
 
-  package init(_ shard: Shard, _ part: Part) { parts = [shard: part] }
+  package init(_ shard: Shard, _ part: Part, _ rules: RuleVersion = .current) {
+    parts = [shard: part]
+    self.rules = rules
+  }
 
-  /// One shard has two contents: it was made of different files.
-  package struct Conflict: Error { package let shard: Shard }
+  /// One shard has two contents, as it was made of different files; or two shards were made by different rules.
+  package struct Conflict: Error {
+    /// Nil if the rules differ.
+    package let shard: Shard?
+  }
 
   /// Adds the shards of `other`; one that is there already counts once.
   package mutating func merge(_ other: CrashGroups) throws(Conflict) {
+    if let rules, let theirs = other.rules, rules != theirs { throw Conflict(shard: nil) }
+    rules = rules ?? other.rules
     for (shard, part) in other.parts {
       if let known = parts[shard], known != part { throw Conflict(shard: shard) }
       parts[shard] = part
@@ -100,7 +110,8 @@ package struct CrashGroups: Sendable, Hashable {
     var groups: [String: (key: GroupCounts.Key, raw: Set<String>, cell: GroupCounts)] = [:]
     for (key, cell) in cells {
       let target = key.isNamed ? key : named[key.raw].flatMap { $0.count == 1 ? $0.first?.value : nil } ?? key
-      let id = order == .raw ? Signature.digest("crashpadctl-raw/\(SignatureRule.version)\n" + key.raw) : target.id
+      let id =
+        order == .raw ? Signature.digest("crashpadctl-raw/\((rules ?? .current).rawValue)\n" + key.raw) : target.id
       var group = groups[id] ?? (target, [], GroupCounts())
       // Two raw signatures may lead to one group, and have other flags.
       if (target.text, target.raw) < (group.key.text, group.key.raw) { group.key = target }

@@ -22,12 +22,14 @@ struct CrashKind: Sendable {
   /// Whether what raised it may say more: an abort may be an exception.
   var isAbort = false
   var isStackOverflow = false
+  /// The function and the class of an error in a language that has no frames in the stack.
+  var words: [String] = []
 
   init(_ text: String) { self.text = text }
 
-  init(_ snapshot: ProcessSnapshot) {
+  init(_ snapshot: ProcessSnapshot, _ version: RuleVersion = .current) {
     self.init("none")
-    if let report = snapshot.report { describe(report, snapshot) }
+    if let report = snapshot.report { describe(report, snapshot, version) }
     if text == "none", let exception = snapshot.exception { describe(exception, snapshot) }
     if place == .crashedThread, text.hasPrefix("exception:") || isAbort, snapshot.report?.lastException.isEmpty == false
     {
@@ -45,21 +47,33 @@ struct CrashKind: Sendable {
 
   // MARK: Reports
 
-  private mutating func describe(_ report: ReportSnapshot, _ snapshot: ProcessSnapshot) {
+  private mutating func describe(_ report: ReportSnapshot, _ snapshot: ProcessSnapshot, _ version: RuleVersion) {
+    if report.endedForMemory {
+      self = Self.hang("killed:memory")
+      place = .crashedThread
+      return
+    }
     switch report.kind {
     case .hang: self = Self.hang("hang")
     case .stackshot: self = CrashKind("stackshot")
+    case .panic: self = CrashKind("panic")
+    case .forceReset: self = CrashKind("force-reset")
     case .jetsam:
       let reason = report.jetsam?.processes.compactMap(\.reason).first
-      self = CrashKind("jetsam:" + (Self.word(reason) ?? "unknown"))
+      self = CrashKind("jetsam:" + (NameText.word(reason) ?? "unknown"))
     case .resource:
       text = snapshot.exception.flatMap(Self.resource) ?? "resource"
       isHang = true
     case .crash, .osFault:
       if let termination = report.termination, let kind = Self.kind(of: termination) { self = kind }
     }
-    guard text == "none", let name = Self.exceptionName(report) else { return }
-    text = "exception:" + name
+    guard text == "none" else { return }
+    if version != .first, let raised = RaisedMessage(report) {
+      text = "exception:" + raised.kind
+      words = raised.words
+    } else if let name = Self.exceptionName(report) {
+      text = "exception:" + name
+    }
   }
 
   /// Nil where the exception says more.
@@ -70,28 +84,29 @@ struct CrashKind: Sendable {
     case "DYLD":
       let name =
         termination.code.flatMap { MeaningTable.code($0, in: "DYLD")?.name } ?? termination.code.map { String($0) }
-      return CrashKind("dyld:" + (word(name) ?? "unknown"))
+      return CrashKind("dyld:" + (NameText.word(name) ?? "unknown"))
     case "JETSAM", "MEMORYSTATUS":
       let name =
         termination.code.flatMap { MeaningTable.code($0, in: "JETSAM")?.name } ?? termination.code.map { String($0) }
-      return CrashKind("jetsam:" + (word(name) ?? "unknown"))
+      return CrashKind("jetsam:" + (NameText.word(name) ?? "unknown"))
     default: break
     }
     guard let code = termination.code else { return nil }
-    guard code > 0xffff else { return hang("killed:\(word(space) ?? "unknown")/\(code)") }
+    guard code > 0xffff else { return hang("killed:\(NameText.word(space) ?? "unknown")/\(code)") }
     // One code is written by several services, from release to release another.
     return hang("killed:0x" + hexadecimal(code) + (watchdogEvent(termination).map { "/" + $0 } ?? ""))
   }
 
   /// "scene-update", from "WatchdogEvent: scene-update" or "scene-update watchdog transgression".
   private static func watchdogEvent(_ termination: ReportSnapshot.Termination) -> String? {
-    for line in (termination.reasons + termination.details).flatMap({ $0.split(separator: "\n") }) {
+    let texts = [termination.indicator].compactMap { $0 } + termination.reasons + termination.details
+    for line in texts.flatMap({ $0.split(separator: "\n") }) {
       if let range = line.firstRange(of: "WatchdogEvent: ") {
-        return word(String(line[range.upperBound...].prefix { $0 != " " && $0 != "," }))
+        return NameText.word(String(line[range.upperBound...].prefix { $0 != " " && $0 != "," }))
       }
       if let range = line.firstRange(of: " watchdog transgression") {
         let head = line[..<range.lowerBound]
-        return word(
+        return NameText.word(
           String(head[(head.lastIndex { $0 == ":" || $0 == " " }.map { head.index(after: $0) } ?? head.startIndex)...]))
       }
     }
@@ -106,7 +121,7 @@ struct CrashKind: Sendable {
         ("*** Terminating app due to uncaught exception of class '", "'"),
       ] {
         guard let range = text.firstRange(of: start) else { continue }
-        if let name = word(
+        if let name = NameText.word(
           String(text[range.upperBound...].prefix { !ends.contains($0) || $0 == ":" && ends.count > 1 }))
         {
           return name
@@ -114,14 +129,6 @@ struct CrashKind: Sendable {
       }
     }
     return nil
-  }
-
-  /// `text` if it is a name and not a sentence, a path or a number: letters, digits and `_-.:/` in at most 60 bytes.
-  private static func word(_ text: String?) -> String? {
-    guard var text else { return nil }
-    while text.hasSuffix(":") { text.removeLast() }
-    let isName = text.utf8.allSatisfy { NameText.isWord($0) && $0 < 0x80 || "-.:".utf8.contains($0) }
-    return isName && !text.isEmpty && text.utf8.count <= 60 ? text : nil
   }
 
   // MARK: Exceptions
@@ -159,7 +166,7 @@ struct CrashKind: Sendable {
     case 12: text = "guard:" + Self.path(GuardCode(code: first, subcode: second).name)
     default:
       text =
-        "exception:" + (Self.word(MeaningTable.exception(UInt64(exception.code))?.name) ?? "mach-\(exception.code)")
+        "exception:" + (NameText.word(MeaningTable.exception(UInt64(exception.code))?.name) ?? "mach-\(exception.code)")
     }
   }
 
@@ -183,11 +190,11 @@ struct CrashKind: Sendable {
     let first = exception.codes.count > 1 ? exception.codes[1] : UInt64(exception.info)
     let name = ResourceCode(code: first, subcode: exception.codes.count > 2 ? exception.codes[2] : nil).name
     if name.hasPrefix("type") { return nil }
-    return "resource:" + (word(name.split(separator: " ").first.map(String.init)) ?? "unknown")
+    return "resource:" + (NameText.word(name.split(separator: " ").first.map(String.init)) ?? "unknown")
   }
 
   private static func path(_ name: String) -> String {
-    let parts = name.split(separator: " ").prefix(2).compactMap { word(String($0)) }
+    let parts = name.split(separator: " ").prefix(2).compactMap { NameText.word(String($0)) }
     return parts.isEmpty ? "unknown" : parts.joined(separator: "/")
   }
 
@@ -209,7 +216,7 @@ struct CrashKind: Sendable {
     case "SIGABRT":
       text = "abort"
       isAbort = true
-    default: text = "signal:" + (Self.word(name.split(separator: " ").joined(separator: "-")) ?? "unknown")
+    default: text = "signal:" + (NameText.word(name.split(separator: " ").joined(separator: "-")) ?? "unknown")
     }
   }
 

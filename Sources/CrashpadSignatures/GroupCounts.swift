@@ -47,6 +47,8 @@ package struct GroupCounts: Sendable, Hashable {
   package internal(set) var count = 0
   /// The number of further reports of these crashes, which are not counted.
   package internal(set) var twins = 0
+  /// The number of copies of these reports, and of their other forms, which are not counted either.
+  package internal(set) var copies = 0
   /// The accounts by which further reports of counted crashes are recognized.
   package internal(set) var accounts: Set<CrashAccount> = []
   /// Reports that may be of a crash that is counted elsewhere, and how often each is there: that is known when all are.
@@ -99,6 +101,7 @@ package struct GroupCounts: Sendable, Hashable {
   package mutating func add(_ other: GroupCounts) {
     count += other.count
     twins += other.twins
+    copies += other.copies
     accounts.formUnion(other.accounts)
     waiting.merge(other.waiting, uniquingKeysWith: +)
     addTime(other.first)

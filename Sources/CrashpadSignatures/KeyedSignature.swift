@@ -17,19 +17,20 @@ package struct KeyedSignature: Sendable {
   ///   - file: what the snapshot was read from.
   ///   - options: which modules belong to the program; with a cache that finds no symbols.
   package init(_ snapshot: ProcessSnapshot, _ file: InputFile, _ options: SignatureOptions) {
-    let kind = CrashKind(snapshot)
+    let kind = CrashKind(snapshot, options.version)
     let stack = Signature.stack(snapshot, file, nil, kind, options)
     var modules = SignatureModules(snapshot, file, inApp: options.inApp)
     let entries = options.names.entries(stack.frames, &modules)
-    signature = Signature(SignatureChoice(kind, entries))
+    signature = Signature(kind, entries, options.version)
     var text = KeyText(snapshot, file)
-    text.add("crashpadctl-key/\(SignatureRule.version)")
+    text.add("crashpadctl-key/\(options.version.rawValue)")
     for part in [signature.id, signature.raw, signature.flags.map(\.rawValue).joined(separator: ",")] { text.add(part) }
     text.add(kind)
     text.add(UInt64(stack.frames.count))
-    for (frame, entry) in zip(stack.frames, entries) { text.add(frame, entry) }
+    // Without symbols a frame may be inlined only in a report, which has its names.
+    for entry in entries { text.add(stack.frames[entry.frame], entry) }
     if let thread = stack.thread { text.add(wordsOf: thread) }
-    key = Signature.digest(text.bytes, count: 16)
+    key = SignatureDigest.bytes(text.bytes, count: 16)
   }
 }
 

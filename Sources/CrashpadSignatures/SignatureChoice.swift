@@ -1,252 +1,171 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Chooses the frames of a signature from one stack.
+internal import CrashpadBytes
+
+/// Chooses the frames of a signature from one stack, by version 2 of the rules.
 struct SignatureChoice {
   private var kind: CrashKind
-  private let entries: [StackEntry]
-  /// Decisions on frames, by their index.
-  private var decisions: [(decision: Signature.Step.Decision, rule: String, reason: String)?]
+  private(set) var stack: SignatureStack
 
-  private(set) var shown: [String] = []
-  private(set) var canonical: [String] = []
-  private(set) var raw: [String] = []
-  private(set) var isNamed = false
-  private(set) var flags: [Signature.Flag] = []
+  private var entries: [StackEntry] { stack.entries }
 
-  init(_ kind: CrashKind, _ stack: [StackEntry]) {
+  init(_ kind: CrashKind, _ entries: [StackEntry]) {
     self.kind = kind
-    entries = stack
-    decisions = Array(repeating: nil, count: stack.count)
-    raw = [kind.text] + rawFrames()
+    stack = SignatureStack(entries, raw: kind)
     let start = startBehindCapture()
     nameKind(from: start)
+    skipCallees(from: start)
     choose(from: start)
-  }
-
-  // MARK: Raw
-
-  /// The first frame of the program and the one that it called, by modules alone; without one the first two.
-  private func rawFrames() -> [String] {
-    let frames = entries.prefix(512)
-    guard let own = frames.firstIndex(where: { $0.isInApp && $0.raw != nil }) else {
-      return frames.compactMap(\.raw).prefix(2).map { $0 }
-    }
-    let callee = own > 0 && !kind.isHang ? frames[..<own].last { $0.raw != nil }?.raw : nil
-    return [entries[own].raw, callee, path(from: own)].compactMap { $0 }
-  }
-
-  /// The number of frames between the panic of a runtime that is linked into the program and the call that aborts, and two more.
-  private static let runtimeDepth = 13
-
-  /// A digest of the frames of an abort that the program called from many frames of its own.
-  ///
-  /// Without names the first of them says nothing: every panic of a Rust program aborts at one place.
-  private func path(from own: Int) -> String? {
-    let path = entries[own...].prefix(Self.runtimeDepth)
-    guard kind.isAbort, own > 0, entries[own - 1].module?.isCLibrary == true, path.count == Self.runtimeDepth,
-      path.dropLast(3).allSatisfy(\.isInApp)
-    else { return nil }
-    return "~" + Signature.digest(path.compactMap(\.raw).joined(separator: "\n")).prefix(8)
   }
 
   // MARK: Where to start
 
-  /// The depth to which a handler's frames are searched.
-  private static let captureDepth = 32
+  /// The depth to which a handler's frames are searched, with inlined calls.
+  private static let captureDepth = 64
 
-  /// Behind the last frame of a crash handler. A fault within a program's own handler of signals stays where it is.
+  /// Behind the last frame of a crash handler that leads to what raised: between it and the top, nothing is the program's.
+  ///
+  /// A function of the program that the kernel called for a signal belongs to the handler, unless the fault is there.
   private mutating func startBehindCapture() -> Int {
     var start = 0
-    for index in entries.indices.prefix(Self.captureDepth) where entries[index].rule?.frameClass == .capture {
-      let isOwnFault = kind.isFault && entries[start..<index].contains { $0.isInApp && $0.rule == nil }
-      if isOwnFault { break }
+    for index in entries.indices.prefix(Self.captureDepth) {
+      guard let rule = entries[index].rule, rule.frameClass == .capture else { continue }
+      let isBehindOwn = entries[start..<index].contains { $0.isOwn }
+      let isSignal = rule.id == "signal-frame" || rule.id == "go-signal-frame"
+      if isBehindOwn, kind.isFault || !isSignal { break }
       start = index + 1
     }
     guard start > 0, start < entries.count else { return 0 }
-    for index in 0..<start {
-      decisions[index] = (
-        .skipped, entries[index].rule?.id ?? "capture", entries[index].rule?.reason ?? "called by a crash handler"
-      )
-    }
+    stack.skip(0..<start, "capture", "called by a crash handler")
     return start
   }
 
-  // MARK: Kind
+  // MARK: Position
 
-  /// An abort is what the raising frames say; a hang waits for what the innermost waiting frame says.
-  private mutating func nameKind(from start: Int) {
-    if kind.isAbort {
-      // Only what leads to the signal counts: a frame of the program ends the search.
-      for entry in entries[start...].prefix(64) {
-        guard let rule = entry.rule else {
-          if entry.isInApp { break }
-          continue
-        }
-        if rule.frameClass == .raise, let meaning = rule.meaning {
-          kind.text = meaning
-          break
-        }
-        // The allocator aborts for memory that was corrupted before, and not for its caller's own reason.
-        if ["allocator", "malloc-check", "apple-allocator"].contains(rule.id) {
-          kind.text = "abort[heap]"
-          break
-        }
-      }
+  /// Skips what an allocator or a raise called: it is part of it, whatever its name. An allocator's own functions may lie in
+  /// the program, as may a handler of uncaught exceptions.
+  private mutating func skipCallees(from start: Int) {
+    let frames = entries[start...].prefix(Self.raiseDepth).prefix { $0.rule?.frameClass != .capture }
+    let last = frames.lastIndex { entry in
+      guard let rule = entry.rule, rule.callsNothing else { return false }
+      return rule.frameClass != .raise || !kind.isFault
     }
-    guard kind.isHang else { return }
-    var wait: String?
-    for entry in entries[start...].prefix(64) {
-      guard let rule = entry.rule, [.wait, .runtime].contains(rule.frameClass) else { break }
-      if rule.frameClass == .wait { wait = stronger(rule.meaning, wait) }
-    }
-    if let wait { kind.text += "[\(wait)]" }
+    if let last, let rule = entries[last].rule { stack.skip(start..<last, rule.id, "called by \(rule.id)") }
   }
 
-  /// A wait for a queue is made with a lock or a message, and is the one to name.
-  private func stronger(_ outer: String?, _ inner: String?) -> String? {
-    guard let inner else { return outer }
-    return ["dispatch_sync", "semaphore", "condition", "join"].contains(outer) ? outer : inner
+  /// The depth to which raising frames are searched.
+  private static let raiseDepth = 96
+
+  // MARK: Kind
+
+  private mutating func nameKind(from start: Int) {
+    if kind.isAbort, let raised = raisedKind(from: start) { kind.text = raised }
+    if kind.text == "bad-access[null]" || kind.text == "bad-access[wild]", let use = objectUse(from: start) {
+      kind.text = use
+    }
+    if kind.isHang, let wait = stack.wait(from: start) { kind.text += "[\(wait)]" }
+  }
+
+  /// The kind that the raising frames of an abort say. The outermost one counts: a runtime raises by means of others.
+  ///
+  /// Only what leads to the signal counts. A function of the program is part of it if something that raised called it.
+  private func raisedKind(from start: Int) -> String? {
+    var raised: String?
+    let depth = entries.indices[start...].prefix(Self.raiseDepth)
+    let last = depth.last { entries[$0].rule.map { $0.callsNothing && $0.meaning != nil } ?? false }
+    for index in depth {
+      let entry = entries[index]
+      if entry.isOwn, last.map({ index > $0 }) ?? true { break }
+      guard let rule = entry.rule else { continue }
+      if rule.frameClass == .raise, let meaning = rule.meaning { raised = meaning }
+      // The allocator aborts for memory that was corrupted before, and not for its caller's own reason.
+      if raised == nil, ["allocator", "malloc-check", "apple-allocator"].contains(rule.id) { return "abort[heap]" }
+    }
+    return raised
+  }
+
+  /// One object that is dead is used at a null address or a wild one, by chance.
+  private func objectUse(from start: Int) -> String? {
+    guard let first = entries[start...].first(where: { !$0.isInlined || $0.isOwn }), !first.isOwn else { return nil }
+    return first.rule?.frameClass == .runtime ? first.rule?.meaning : nil
   }
 
   // MARK: Anchor
 
   private mutating func choose(from start: Int) {
-    shown = [kind.text]
-    canonical = [kind.text]
-    guard start < entries.count else {
-      flags = [.noThread]
-      add("no-thread", "no-thread")
-      return
+    stack.begin(kind)
+    if !kind.words.isEmpty { return stack.takeWords(kind.words) }
+    guard start < entries.count else { return stack.flag(.noThread, "no-thread") }
+    if kind.isStackOverflow, let anchor = stack.cycle(from: start) {
+      return stack.take(anchor, "recursion", "the first by name of the functions that repeat")
     }
-    if kind.isStackOverflow, let anchor = cycle(from: start) {
-      take(anchor, "recursion", "the first by name of the functions that repeat")
-      return
-    }
-    if isIdle(from: start) {
-      flags = [.idle]
-      add("idle", "idle")
-      return
-    }
-    let own = entries.indices[start...].first { isTaken($0, mayBeEntry: true) && entries[$0].isInApp }
-    if let own {
-      let path = entries[own].isNamed ? nil : path(from: own)
-      take(own, "in-app", "the first function of the program that no rule skips")
-      if let path {
-        add(path, path)
-      } else if !kind.isHang {
-        takeNext(above: own, from: start)
-      }
-      return
-    }
-    takeOther(from: start)
+    if kind.mayBeIdle, stack.isIdle(from: start) { return stack.flag(.idle, "idle") }
+    guard let own = entries.indices[start...].first(where: { isOwn($0) }) else { return takeOther(from: start) }
+    let path = entries[own].isNamed || !kind.isAbort ? nil : stack.path(from: own)
+    stack.take(own, "in-app", "the first function of the program that no rule skips")
+    if let path { return stack.add(path, path) }
+    if kind.isHang { return }
+    if isWrapper(own, from: start) { takeCaller(of: own) } else { takeNext(above: own, from: start) }
   }
 
-  private func isTaken(_ index: Int, mayBeEntry: Bool = false) -> Bool {
-    let entry = entries[index]
-    if decisions[index] != nil || entry.module == nil && !entry.isNamed { return false }
-    return entry.rule == nil || mayBeEntry && entry.rule?.frameClass == .entry
-  }
+  private func isOwn(_ index: Int) -> Bool { entries[index].isInApp && stack.isTaken(index, mayBeEntry: true) }
 
-  /// The callee of the anchor that no rule skips: it tells two faults in one large function apart.
+  /// The callee of the anchor, if no row skips it: it tells two faults in one large function apart.
   private mutating func takeNext(above own: Int, from start: Int) {
-    let callee = entries.indices[start..<own].last { isTaken($0) && entries[$0].key != entries[own].key }
-    guard let callee else { return }
-    decisions[callee] = (.next, "callee", "called by the anchor")
-    add(entries[callee].text, entries[callee].key)
+    let callee = entries.indices[start..<own].last { entries[$0].rule?.id != SignatureNames.header.id }
+    guard let callee, stack.isTaken(callee), entries[callee].key != entries[own].key else { return }
+    stack.takeNext(callee, "callee", "called by the anchor")
   }
+
+  /// The caller of a function that only raises for it.
+  private mutating func takeCaller(of own: Int) {
+    let caller = entries.indices[(own + 1)...].first { isOwn($0) && entries[$0].key != entries[own].key }
+    if let caller { stack.takeNext(caller, "wrapper", "called the function that raised for it") }
+  }
+
+  // MARK: Wrappers
+
+  /// Whether the anchor raises for its callers: it aborts itself, or its name says that it does.
+  private func isWrapper(_ own: Int, from start: Int) -> Bool {
+    let callee = own > start ? entries[own - 1].rule : nil
+    if kind.isAbort, kind.text == "abort", callee?.id == "abort" { return true }
+    guard kind.isAbort || kind.text == "trap", callee.map({ $0.frameClass == .raise }) ?? true else { return false }
+    return entries[own].name.map(WrapperName.isWrapper) ?? false
+  }
+
+  // MARK: Stacks without the program
 
   private mutating func takeOther(from start: Int) {
+    let indices = entries.indices[start...]
     let isLibraryOnly = { (entry: StackEntry) in
-      RuleIndex.shared.rule(nil, in: entry.module?.name) != nil
+      RuleIndex.shared.rule(nil, in: entry.module?.name, .unknown) != nil
     }
-    if let system = entries.indices[start...].first(where: { isTaken($0) && !isLibraryOnly(entries[$0]) }) {
-      flags = [.system]
-      take(system, "system", "no function of the program is in the stack", mark: " (system)")
-      return
+    if let system = indices.first(where: { stack.isTaken($0) && !isLibraryOnly(entries[$0]) }) {
+      stack.flags = [.system]
+      return stack.take(system, "system", "no function of the program is in the stack", mark: " (system)")
     }
-    flags = [.runtimeOnly]
-    let named = entries.indices[start...].first { entries[$0].isNamed && decisions[$0] == nil }
-    if let frame = named ?? entries.indices[start...].first(where: { entries[$0].module != nil }) {
-      take(frame, "runtime-only", "every frame is skipped", mark: " (runtime only)")
-    } else {
-      flags = [.noThread]
-      add("no-thread", "no-thread")
-    }
+    stack.flags = [.runtimeOnly]
+    // A raise is the same for all faults.
+    let named = indices.filter { entries[$0].isNamed && stack.decisions[$0] == nil }
+    let frame =
+      named.first { entries[$0].rule?.frameClass != .raise } ?? named.first
+      ?? indices.first { entries[$0].module != nil }
+    guard let frame else { return stack.flag(.noThread, "no-thread") }
+    stack.take(frame, "runtime-only", "every frame is skipped", mark: " (runtime only)")
+  }
+}
+
+/// Names of functions that end the program for their callers.
+enum WrapperName {
+  static func isWrapper(_ name: String) -> Bool {
+    // Swift's checks hand on where they were called.
+    if name.containsBytes("file:line:") { return true }
+    let base = String(name.prefix { $0 != "(" }).lowercased()
+    let last = base.split { ":. ]".contains($0) }.last.map(String.init) ?? base
+    return words.contains(last) || parts.contains { last.containsBytes($0) }
   }
 
-  private mutating func take(_ index: Int, _ rule: String, _ reason: String, mark: String = "") {
-    decisions[index] = (.anchor, rule, reason)
-    isNamed = entries[index].isNamed
-    add(entries[index].text + mark, entries[index].key + mark)
-  }
-
-  private mutating func add(_ shown: String, _ canonical: String) {
-    self.shown.append(shown)
-    self.canonical.append(canonical)
-  }
-
-  // MARK: Idle threads and recursion
-
-  /// A thread that waits for events: all its frames are skipped, and one of them is a loop or waits.
-  private func isIdle(from start: Int) -> Bool {
-    guard kind.isHang || kind.text.hasPrefix("jetsam") || kind.text == "none" || kind.text == "simulated" else {
-      return false
-    }
-    var hasLoop = false
-    for entry in entries[start...] {
-      guard let rule = entry.rule else {
-        if entry.module == nil || !entry.isInApp && hasLoop && !entry.isNamed { continue }
-        // Frameworks stand between a loop and main.
-        if hasLoop, !entry.isInApp { continue }
-        return false
-      }
-      switch rule.frameClass {
-      case .loop: hasLoop = true
-      case .wait, .runtime, .base, .entry: break
-      case .capture, .raise: return false
-      }
-    }
-    guard hasLoop, let first = entries[start...].first else { return false }
-    return first.rule?.frameClass == .wait
-  }
-
-  /// The repeating function whose name is the first in the order of bytes. The innermost one would not do: a recursion
-  /// overflows the stack in any of its functions.
-  private func cycle(from start: Int) -> Int? {
-    var counts: [String: (count: Int, first: Int)] = [:]
-    for index in entries.indices[start...] where isTaken(index) {
-      counts[entries[index].key, default: (0, index)].count += 1
-    }
-    let most = counts.values.map(\.count).max() ?? 0
-    guard most >= 3 else { return nil }
-    let repeated = counts.filter { $0.value.count >= 3 && 2 * $0.value.count >= most }
-    let own = repeated.filter { entries[$0.value.first].isInApp }
-    return (own.isEmpty ? repeated : own).min { Array($0.key.utf8).lexicographicallyPrecedes(Array($1.key.utf8)) }?
-      .value.first
-  }
-
-  // MARK: Explanation
-
-  /// Frames behind this number are not explained.
-  private static let explained = 512
-
-  var steps: [Signature.Step] {
-    let last = decisions.lastIndex { $0.map { $0.decision != .skipped } ?? false } ?? entries.count
-    return entries.indices.prefix(Self.explained).map { index in
-      let entry = entries[index]
-      let (decision, rule, reason): (Signature.Step.Decision, String, String)
-      if let known = decisions[index] {
-        (decision, rule, reason) = known
-      } else if index > last {
-        (decision, rule, reason) = (.unused, "caller", "called the anchor")
-      } else if let row = entry.rule {
-        (decision, rule, reason) = (.skipped, row.id, row.reason)
-      } else if entry.module == nil, !entry.isNamed {
-        (decision, rule, reason) = (.skipped, "no-module", "in no module, and without a name")
-      } else {
-        (decision, rule, reason) = (.unused, entry.isInApp ? "in-app" : "system", "not chosen")
-      }
-      return Signature.Step(
-        frame: index, name: entry.text, module: entry.module?.name, decision: decision, rule: rule, reason: reason)
-    }
-  }
+  private static let words: Set<String> = ["die", "fail", "crash", "abort", "terminate", "bug", "fault", "raise"]
+  private static let parts = [
+    "assert", "fatal", "panic", "unreachable", "notreached", "terminatehandler", "crashfail", "checkfail",
+  ]
 }

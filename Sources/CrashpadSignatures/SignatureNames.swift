@@ -6,46 +6,143 @@ internal import Synchronization
 final class SignatureNames: Sendable {
   private struct Value {
     let name: String?
-    let rule: SignatureRule?
+    let rule: FrameRule?
   }
+  let version: RuleVersion
   /// By symbol and module. A key of a type of its own takes longer to make a dictionary of than a small dump to read.
   private let known = Mutex<[String: Value]>([:])
   /// Names of hostile dumps are not kept without end.
   private static let capacity = 1 << 16
 
+  init(_ version: RuleVersion) { self.version = version }
+
+  /// The functions of a stack. In version 1 inlined calls don't count.
   func entries(_ frames: [Symbolization.Frame], _ modules: inout SignatureModules) -> [StackEntry] {
     var entries: [StackEntry] = []
     entries.reserveCapacity(frames.count)
-    for frame in frames { entries.append(entry(frame, &modules)) }
+    let go = version == .first ? [] : Self.goModules(frames)
+    for (number, frame) in frames.enumerated() {
+      let place = Place(frame, number, &modules, isGo: frame.frame.module.map { go.contains($0) } ?? false)
+      if version != .first {
+        if let called = tailCalled(place, callee: number > 0 ? frames[number - 1] : nil) { entries.append(called) }
+        entries += inlined(place)
+      }
+      entries.append(entry(place))
+    }
     return entries
   }
 
-  private func entry(_ frame: Symbolization.Frame, _ modules: inout SignatureModules) -> StackEntry {
-    let unloaded = frame.unloaded.first
-    let module = frame.frame.module.flatMap { modules.module($0) } ?? unloaded.map { modules.unloaded($0.module) }
-    // Functions in assembly may have no size. Where the line is known, the symbols are whole, and the nearest is the one.
-    let innermost = frame.symbol?.frames.last
-    let function = frame.symbol?.isNearest == true && innermost?.location == nil ? nil : innermost
-    let symbol = frame.frame.isSignalFrame ? "<signal handler called>" : function?.function ?? function?.name
-    let value = value(symbol, in: module?.name)
-    return StackEntry(
-      name: value.name, module: module, offset: frame.frame.moduleOffset ?? unloaded?.offset,
-      address: frame.frame.instruction,
-      shownName: symbol, rule: module == nil && value.name == nil ? nil : value.rule)
+  /// The place of a frame.
+  private struct Place {
+    let frame: Symbolization.Frame
+    let number: Int
+    let module: SignatureModule?
+    let offset: UInt64?
+    let isGo: Bool
+
+    init(_ frame: Symbolization.Frame, _ number: Int, _ modules: inout SignatureModules, isGo: Bool) {
+      let unloaded = frame.unloaded.first
+      (self.frame, self.number, self.isGo) = (frame, number, isGo)
+      module = frame.frame.module.flatMap { modules.module($0) } ?? unloaded.map { modules.unloaded($0.module) }
+      offset = frame.frame.moduleOffset ?? unloaded?.offset
+    }
   }
 
-  private func value(_ symbol: String?, in module: String?) -> Value {
-    let key = (module ?? "\u{1}") + "\0" + (symbol ?? "\u{1}")
+  /// The modules in which the stack has functions of Go's runtime, below which each goroutine runs.
+  private static func goModules(_ frames: [Symbolization.Frame]) -> Set<Int> {
+    var modules: Set<Int> = []
+    for frame in frames {
+      guard let module = frame.frame.module, let name = frame.symbol?.frames.last?.function else { continue }
+      let isRuntime = [
+        "runtime.goexit", "runtime.main", "runtime.mcall", "runtime.mstart", "runtime.gopanic", "runtime.rt0_go",
+      ]
+      .contains { name.hasPrefix($0) }
+      if isRuntime { modules.insert(module) }
+    }
+    return modules
+  }
+
+  // MARK: Functions
+
+  private func entry(_ place: Place) -> StackEntry {
+    // Functions in assembly may have no size. Where the line is known, the symbols are whole, and the nearest is the one.
+    let frame = place.frame
+    let outermost = frame.symbol?.frames.last
+    let function = frame.symbol?.isNearest == true && outermost?.location == nil ? nil : outermost
+    let symbol = frame.frame.isSignalFrame ? "<signal handler called>" : function?.function ?? function?.name
+    return entry(place, symbol, function?.location?.file, isInlined: false, version == .first ? nil : function)
+  }
+
+  /// The function that the call at the place goes to, if that is another than the frame above: it ended with a jump to it.
+  private func tailCalled(_ place: Place, callee: Symbolization.Frame?) -> StackEntry? {
+    guard let callee, place.frame.frame.isCaller, ![.scan, .prewalked].contains(place.frame.frame.trust),
+      !callee.frame.isSignalFrame, let target = place.frame.symbol?.callTarget,
+      let name = callee.symbol?.isNearest == false ? callee.symbol?.frames.last?.function : nil
+    else { return nil }
+    // Parts and clones of one function have suffixes.
+    if name.prefix(while: { $0 != "." }) == target.prefix(while: { $0 != "." }) { return nil }
+    var entry = entry(place, target, nil, isInlined: false)
+    entry.isTailCalled = true
+    return entry
+  }
+
+  /// The calls that were inlined at the place, the innermost first.
+  private func inlined(_ place: Place) -> [StackEntry] {
+    guard let symbol = place.frame.symbol, symbol.frames.count > 1, !place.frame.frame.isSignalFrame else { return [] }
+    return symbol.frames.dropLast().compactMap { call in
+      // Debug information has mangled names of the functions that other files may call.
+      (call.qualified ?? call.function ?? call.name).map {
+        entry(place, $0, call.location?.file, isInlined: true, call)
+      }
+    }
+  }
+
+  private func entry(
+    _ place: Place, _ symbol: String?, _ file: String?, isInlined: Bool,
+    _ function: SymbolizedAddress.Frame? = nil
+  ) -> StackEntry {
+    let value = value(symbol, in: place, file, isInlined: isInlined)
+    return StackEntry(
+      frame: place.number, isInlined: isInlined,
+      name: value.name.map {
+        FunctionName.withClosure($0, line: function?.closureLine, number: function?.closureNumber)
+      }, module: place.module, offset: place.offset,
+      address: place.frame.frame.instruction, shownName: symbol,
+      rule: place.module == nil && value.name == nil ? nil : value.rule)
+  }
+
+  private func value(_ symbol: String?, in place: Place, _ file: String?, isInlined: Bool) -> Value {
+    let module = place.module?.name
+    let kind = version == .first ? "" : "\0\(isInlined)\(place.isGo)\(file ?? "")"
+    let key = (module ?? "\u{1}") + "\0" + (symbol ?? "\u{1}") + kind
     if let value = known.withLock({ $0[key] }) { return value }
     let image = module.map { name in
       name.hasSuffix(".debug.dylib") ? String(name.dropLast(12)) : String(name.prefix { $0 != "." })
     }
-    let name = symbol.map { FunctionName.normalized($0, image: image) }.flatMap { $0.isEmpty ? nil : $0 }
-    let value = Value(name: name, rule: RuleIndex.shared.rule(name.map(FunctionName.withoutClosure), in: module))
+    let name = symbol.map { FunctionName.normalized($0, image: image, version) }.flatMap { $0.isEmpty ? nil : $0 }
+    // Patterns are compared with the name of version 1: without parameters, and without numbers of closures.
+    let plain = version == .first ? name : symbol.map { FunctionName.normalized($0, image: image, .first) }
+    let value = Value(
+      name: name, rule: rule(plain.map(FunctionName.withoutClosure), symbol, in: place, file, isInlined: isInlined))
     known.withLock { known in
       if known.count >= Self.capacity { known.removeAll() }
       known[key] = value
     }
     return value
   }
+
+  private func rule(_ name: String?, _ symbol: String?, in place: Place, _ file: String?, isInlined: Bool) -> FrameRule?
+  {
+    if version == .first { return FirstRuleIndex.shared.rule(name, in: place.module?.name) }
+    let origin = symbol.map {
+      SymbolOrigin(
+        $0, file: file, isGo: place.isGo, isInlined: isInlined, isInApp: place.module?.isInApp == true)
+    }
+    // "???" stands for any function, and is a pattern too.
+    let name = name?.utf8.allSatisfy({ $0 == UInt8(ascii: "?") }) == true ? "<unknown>" : name
+    if let rule = RuleIndex.shared.rule(name, in: place.module?.name, origin ?? .unknown) { return rule }
+    return isInlined && file.map(SymbolOrigin.isSystemHeader) == true ? Self.header : nil
+  }
+
+  static let header = FrameRule(.runtime, "header", "inlined from a header of the system or of the compiler")
 }

@@ -1,106 +1,132 @@
 // SPDX-License-Identifier: Apache-2.0
-/// One row of the table of frames that say nothing of the fault: which functions, in which modules, and why.
+/// One row of the table of frames that say nothing of the fault: which functions, where, and why.
 ///
-/// Version 1. A row never changes under one version, as an issue tracker keeps the ids that it leads to.
+/// Each row holds in the modules of a runtime, or for the symbols of a language: a program's own functions may have any name.
+/// There is no way to make a row without either.
 package struct SignatureRule: Sendable {
-  /// The role of a frame, in the order of crashpadctl-group(5).
-  package enum Class: String, Sendable, CaseIterable {
-    /// A crash handler. The stack counts from behind its last frame.
-    case capture
-    /// Raises the signal or the exception that ended the process.
-    case raise
-    /// Code of a language's runtime or of the C library that callers hand bad values.
-    case runtime
-    /// Waits. Of a hang it is part of the kind.
-    case wait
-    /// Takes events and calls handlers.
-    case loop
-    /// Begins a thread.
-    case base
-    /// The program's own first function: taken only if no other function of the program is in the stack.
-    case entry
-  }
-
-  /// Short and stable: "abort", "swift-runtime"
-  package let id: String
-  package let frameClass: Class
-  /// Patterns of the normalized name; none stands for every frame of the module that has no name.
+  package let rule: FrameRule
+  /// Patterns of the normalized name. With no name at all, every frame of `modules` without a name.
   package let names: [Glob]
-  /// The patterns of the module's file name; nil for every module.
-  package let modules: [Glob]?
-  /// For a raise, the kind of crash that it stands for; for a wait, its object.
-  package let meaning: String?
-  package let reason: String
+  /// The modules in which `names` hold; nil if they hold for all symbols that are known to be of `languages`.
+  package let modules: ModuleList?
+  /// Names in full, or with a namespace of their own, that hold in every module for symbols that may be of `languages`: what
+  /// is linked into programs.
+  package let anywhere: [Glob]
+  package let languages: Language
 
+  package var id: String { rule.id }
+
+  /// A row of the modules of a runtime.
   init(
-    _ frameClass: Class, _ id: String, _ names: [Glob], in modules: [Glob]? = nil, meaning: String? = nil,
-    _ reason: String
+    _ frameClass: FrameRule.Class, _ id: String, _ names: [Glob], in modules: ModuleList, anywhere: [Glob] = [],
+    of languages: Language = .c, meaning: String? = nil, callsNothing: Bool = false, _ reason: String
   ) {
-    self.id = id
-    self.frameClass = frameClass
-    self.names = names
-    self.modules = modules
-    self.meaning = meaning
-    self.reason = reason
+    rule = FrameRule(frameClass, id, meaning: meaning, callsNothing: callsNothing, reason)
+    (self.names, self.modules, self.anywhere, self.languages) = (names, modules, anywhere, languages)
   }
 
-  package static let version = 1
+  /// A row of a language.
+  init(
+    _ frameClass: FrameRule.Class, _ id: String, _ names: [Glob], anywhere: [Glob] = [], of languages: Language,
+    meaning: String? = nil, callsNothing: Bool = false, _ reason: String
+  ) {
+    rule = FrameRule(frameClass, id, meaning: meaning, callsNothing: callsNothing, reason)
+    (self.names, modules, self.anywhere, self.languages) = (names, nil, anywhere, languages)
+  }
 
-  /// The modules in which names as short as `read` are those of the C library and not of a program's own functions.
-  static let cLibraries: [Glob] = [
-    "libc.so*", "libc-2.*", "libc.musl*", "libpthread*", "librt.so*", "ld-musl*", "libsystem_*", "libSystem*",
-  ]
+  var isOfUnnamed: Bool { names.isEmpty && anywhere.isEmpty }
 
   /// In the order in which they are tried: the first that matches counts.
-  package static let all =
-    captureRules + raiseRules + waitRules + loopRules + baseRules + runtimeRules + moduleRules
+  package static let all = captureRules + raiseRules + waitRules + loopRules + baseRules + runtimeRules
 }
 
-/// Finds the rule of a frame. Of the patterns only those with the right first byte are tried. The index is made in each run,
-/// and is no dictionary, which takes longer to make than a small dump to read.
+/// Patterns of modules' file names.
+package struct ModuleList: Sendable, ExpressibleByArrayLiteral {
+  package let globs: [Glob]
+
+  package init(arrayLiteral globs: Glob...) { self.globs = globs }
+
+  private init(_ globs: [Glob]) { self.globs = globs }
+
+  static func + (one: ModuleList, other: ModuleList) -> ModuleList { ModuleList(one.globs + other.globs) }
+
+  func contains(_ module: String) -> Bool { globs.contains { $0.matches(module) } }
+
+  /// The C library with its loader, and what stands in its place on other systems.
+  static let c: ModuleList = [
+    "libc.so*", "libc-2.*", "libc.musl*", "libm.so*", "libm-2.*", "libpthread*", "librt.so*", "librt-2.*", "libdl.so*",
+    "ld-musl*", "ld-linux*", "ld-2.*", "linux-vdso*", "linux-gate*", "vdso", "[vdso]", "libsystem_*", "libSystem*",
+    "libdyld*", "dyld", "dyld_sim", "libcompiler_rt*", "libresolv*", "linker", "linker64", "ntdll*", "kernel32*",
+    "KERNEL32*", "kernelbase*", "KERNELBASE*", "ucrtbase*", "msvcrt*", "vcruntime*", "VCRUNTIME*",
+  ]
+  static let cxx: ModuleList = [
+    "libstdc++*", "libc++*", "libgcc_s*", "libunwind*", "msvcp*", "MSVCP*", "vcruntime*", "VCRUNTIME*", "libobjc*",
+  ]
+  static let objectiveC: ModuleList = [
+    "libobjc*", "CoreFoundation", "Foundation", "libsystem_blocks*", "libBlocksRuntime*",
+  ]
+  static let swift: ModuleList = [
+    "libswift*", "lib_Foundation*", "libFoundation*", "lib_StringProcessing*", "lib_RegexParser*",
+    "libSynchronization*",
+  ]
+  static let dispatch: ModuleList = ["libdispatch*", "libxpc*"]
+  /// The frameworks in which an application's events arrive.
+  static let apple: ModuleList = [
+    "UIKit*", "AppKit", "GraphicsServices", "HIToolbox", "FrontBoardServices", "WatchKit", "SwiftUI", "SwiftUICore",
+    "BackBoardServices",
+  ]
+  static let sanitizers: ModuleList = [
+    "libasan*", "libubsan*", "libtsan*", "liblsan*", "libhwasan*", "libclang_rt.*",
+  ]
+  static let allocators: ModuleList = [
+    "libjemalloc*", "libtcmalloc*", "libmimalloc*", "librpmalloc*", "libmozglue*",
+  ]
+  /// Engines that come with programs and run their code.
+  static let engines: ModuleList = [
+    "Flutter", "libflutter*", "hermes", "libhermes*", "UnityFramework", "UnityPlayer*", "libunity*", "GameAssembly*",
+    "libil2cpp*", "libmono*", "QtCore", "Qt?Core*", "libQt?Core*", "JavaScriptCore", "libjsc*", "React", "libreact*",
+    "libjsi*",
+  ]
+  static let crashReporters: ModuleList = [
+    "Sentry", "SentryPrivate", "libsentry*", "KSCrash*", "CrashReporter", "PLCrashReporter*", "Bugsnag*", "libbugsnag*",
+    "FirebaseCrashlytics", "libcrashlytics*", "Datadog*", "AppCenterCrashes", "Instabug*", "NewRelic*",
+    "Backtrace",
+  ]
+}
+
+/// Finds the row of a frame.
 struct RuleIndex: Sendable {
-  private struct Entry: Sendable {
-    let order: Int
-    let glob: Glob
-  }
-  private let rules: [SignatureRule]
-  private var byFirst: [[Entry]] = Array(repeating: [], count: 256)
-  private var anywhere: [Entry] = []
+  private var patterns = PatternIndex()
   private var unnamed: [Int] = []
 
-  static let shared = RuleIndex(SignatureRule.all)
+  static let shared = RuleIndex()
 
-  init(_ rules: [SignatureRule]) {
-    self.rules = rules
-    for (order, rule) in rules.enumerated() {
-      if rule.names.isEmpty { unnamed.append(order) }
-      for glob in rule.names {
-        if let first = glob.first {
-          byFirst[Int(first)].append(Entry(order: order, glob: glob))
-        } else {
-          anywhere.append(Entry(order: order, glob: glob))
-        }
-      }
+  private init() {
+    // Two orders for each row: that of its modules, and that of every module.
+    for (order, rule) in SignatureRule.all.enumerated() {
+      if rule.isOfUnnamed { unnamed.append(order) }
+      for glob in rule.names { patterns.add(glob, order: 2 * order) }
+      for glob in rule.anywhere { patterns.add(glob, order: 2 * order + 1) }
     }
   }
 
   /// - Parameters:
   ///   - name: normalized; nil for a frame without one.
   ///   - module: the module's file name.
-  func rule(_ name: String?, in module: String?) -> SignatureRule? {
-    guard let name else { return unnamed.first { matches($0, module) }.map { rules[$0] } }
-    var found = rules.count
-    for entries in [name.utf8.first.map { byFirst[Int($0)] } ?? [], anywhere] {
-      for entry in entries where entry.order < found && entry.glob.matches(name) && matches(entry.order, module) {
-        found = entry.order
-      }
+  ///   - origin: whose function it is, as far as its symbol shows.
+  func rule(_ name: String?, in module: String?, _ origin: SymbolOrigin) -> FrameRule? {
+    let rules = SignatureRule.all
+    guard let name else {
+      guard let module else { return nil }
+      return unnamed.first { rules[$0].modules?.contains(module) == true }.map { rules[$0].rule }
     }
-    return found < rules.count ? rules[found] : nil
-  }
-
-  private func matches(_ order: Int, _ module: String?) -> Bool {
-    guard let modules = rules[order].modules else { return true }
-    guard let module else { return false }
-    return modules.contains { $0.matches(module) }
+    return patterns.first(name) { order in
+      let rule = rules[order / 2]
+      if order % 2 == 1 { return origin.mayBe(rule.languages) }
+      guard let modules = rule.modules else { return origin.isKnown(as: rule.languages) }
+      // The library may be linked into the program.
+      return origin.isInSwiftLibrary && modules.contains("libswiftCore.so")
+        || module.map { modules.contains($0) } ?? false
+    }.map { rules[$0 / 2].rule }
   }
 }

@@ -12,11 +12,17 @@ struct SignatureModule: Sendable {
   /// Whether it is the program, or came with it.
   let isInApp: Bool
 
-  var isCLibrary: Bool { SignatureRule.cLibraries.contains { $0.matches(name) } }
+  var isCLibrary: Bool { FirstRule.cLibraries.contains { $0.matches(name) } }
 }
 
-/// A physical frame: the function that was compiled as such. Calls that were inlined into it don't count.
+/// A function in a stack: the one that was compiled as such, or a call that was inlined into it.
 struct StackEntry: Sendable {
+  /// The number of the physical frame.
+  var frame = 0
+  /// Whether the call was inlined: it has the address of the frame, and no module of its own.
+  var isInlined = false
+  /// Whether it ended with a jump to the frame above, so that it has no frame of its own.
+  var isTailCalled = false
   /// Normalized; nil without symbols, or if they only have the nearest name before.
   let name: String?
   let module: SignatureModule?
@@ -25,10 +31,12 @@ struct StackEntry: Sendable {
   let address: UInt64
   /// The first line of what the symbols have, for explanations.
   let shownName: String?
-  let rule: SignatureRule?
+  let rule: FrameRule?
 
   var isNamed: Bool { name != nil }
   var isInApp: Bool { module?.isInApp == true }
+  /// Whether it is a function of the program that no row skips.
+  var isOwn: Bool { isInApp && rule == nil }
 
   /// The text for users, such as "Cart::total" or "Example+0x42e74".
   var text: String { name ?? place(hasIdentity: false) }
@@ -41,8 +49,8 @@ struct StackEntry: Sendable {
       + hexadecimal(offset)
   }
 
-  /// The same without any name of a function: nil in no module.
-  var raw: String? { module == nil || offset == nil ? nil : place(hasIdentity: true) }
+  /// The same without any name of a function: nil in no module, and of calls without a frame.
+  var raw: String? { module == nil || offset == nil || isInlined || isTailCalled ? nil : place(hasIdentity: true) }
 }
 
 /// Modules of one snapshot, looked at when the first frame lies in one.

@@ -91,9 +91,11 @@ struct TwinSearch {
   /// input.
   private static func withoutOtherForms(_ cells: [GroupCounts.Key: GroupCounts]) -> [GroupCounts.Key: GroupCounts] {
     var first: [CrashFacts.Form: (facts: CrashFacts, key: GroupCounts.Key)] = [:]
+    var counts: [CrashFacts.Form: Int] = [:]
     for (key, cell) in cells {
-      for facts in cell.waiting.keys {
+      for (facts, count) in cell.waiting {
         guard let form = facts.form else { continue }
+        counts[form, default: 0] += count
         guard let known = first[form], !precedes((facts, key), known) else {
           first[form] = (facts, key)
           continue
@@ -108,7 +110,9 @@ struct TwinSearch {
           waiting[facts] = count
           continue
         }
-        if let chosen = first[form], chosen.facts == facts, chosen.key == key { waiting[facts] = 1 }
+        guard let chosen = first[form], chosen.facts == facts, chosen.key == key else { continue }
+        waiting[facts] = 1
+        once[key]?.copies += (counts[form] ?? 1) - 1
       }
       once[key]?.waiting = waiting
     }

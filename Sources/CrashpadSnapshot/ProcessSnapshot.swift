@@ -92,6 +92,11 @@ extension ProcessSnapshot {
 }
 
 extension ProcessSnapshot {
+  /// The number by which a report names the thread at an index of `threads`; in other inputs the index.
+  package func threadNumber(_ index: Int) -> Int {
+    threads.indices.contains(index) ? threads[index].number ?? index : index
+  }
+
   /// The index in `threads` of the thread that crashed; nil if none crashed or the list does not contain it.
   public var crashedThread: Int? {
     if let index = report?.faultingThread { return threads.indices.contains(index) ? index : nil }

@@ -17,6 +17,10 @@ public struct ReportSnapshot: Sendable {
     case jetsam
     /// The stacks of all processes, without a crash.
     case stackshot
+    /// The kernel stopped the whole system.
+    case panic
+    /// The user, or a watchdog of the hardware, reset the device.
+    case forceReset = "force-reset"
   }
 
   /// The termination of the process, as in the kernel's `os_reason`.
@@ -118,6 +122,8 @@ public struct ReportSnapshot: Sendable {
   public var version: String?
   /// CFBundleVersion of the program.
   public var build: String?
+  /// Whether it was concluded from their forms which of the two is the version and which the build.
+  public var isVersionInferred = false
   /// The id of the report.
   public var incident: String?
   /// The id of the device or the installation.
@@ -134,6 +140,8 @@ public struct ReportSnapshot: Sendable {
   public var responsibleName: String?
   /// The coalition: the jobs of one program.
   public var coalition: String?
+  /// Whether the architecture was concluded from the images.
+  public var isArchitectureInferred = false
   /// Such as "iPhone OS 15.4 (19E5241a)".
   public var osText: String?
   /// The time of the event as spelled in the report, with the time zone.
@@ -165,6 +173,8 @@ public struct ReportSnapshot: Sendable {
   /// The index of the thread that the report names, in the snapshot's threads. It is not always the
   /// cause: see ``Termination/flags``.
   public var faultingThread: Int?
+  /// Whether the report marks a thread with the word "Crashed".
+  public var statesCrash = false
   /// Messages that code left for the report.
   public var messages: [Message] = []
   /// The stack of the uncaught Objective-C exception or Swift error that led to the crash.
@@ -185,6 +195,24 @@ public struct ReportSnapshot: Sendable {
   public var codeBefore: [UInt8] = []
   /// The bytes of code from the faulting instruction on.
   public var codeAt: [UInt8] = []
+  /// The address that the process meant before bits of it were changed, as the report states it behind "->".
+  public var intendedAddress: UInt64?
+  /// The conclusion of the program's own crash reporter, such as "Possible zombie in call: -[Cart total]".
+  public var diagnosis: String?
+  /// The classes of objects that were deallocated and whose addresses were still in registers.
+  public var deallocatedObjects: [String] = []
+  /// The memory of the process; nil if the report does not state it.
+  public var memory: ReportMemory?
+  /// Whether the process was ended as it used too much memory.
+  public var endedForMemory = false
+  /// Whether the process was ended as its main thread was deadlocked.
+  public var isDeadlock = false
+  /// Whether the crash reporter found that the stack of the thread overflowed.
+  public var hasStackOverflow = false
+  /// Threads that wait for others, as the report states it.
+  public var blockers: [ReportBlocker] = []
+  /// The panic of the kernel, or the reset; nil for other reports.
+  public var panic: ReportPanic?
   /// The content of a JetsamEvent; nil for other reports.
   public var jetsam: Jetsam?
   /// Lines of the header that have no member here.

@@ -30,6 +30,8 @@ public struct SystemSnapshot: Sendable {
   public var architecture: CPUArchitecture
   /// The operating system.
   public var operatingSystem: OperatingSystem
+  /// The platform of Apple's, which `operatingSystem` only knows as iOS or macOS; nil if it is not known.
+  public var platform: Platform?
   /// The first number of the system's version; nil if unknown.
   public var osMajor: Int32?
   /// The second number of the system's version; nil if unknown.

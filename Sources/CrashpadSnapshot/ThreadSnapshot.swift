@@ -19,6 +19,10 @@ public struct ThreadSnapshot: Sendable {
   public var frames: [RecordedFrame]?
   /// The label of the dispatch queue that the thread ran.
   public var queue: SnapshotBytes?
+  /// The number that a report gives the thread; nil if it is the index in the list.
+  public var number: Int?
+  /// Frames that a report left out, in the order of the stack.
+  public var elided: [ElidedFrames] = []
 
   /// The capture methods of an in-process Linux handler; the raw values are those in its dump.
   package enum Capture: UInt32, Sendable {

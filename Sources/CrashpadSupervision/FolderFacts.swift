@@ -42,7 +42,7 @@ package struct FolderFacts: Sendable {
       failure = error.errno
       return
     }
-    guard renames, (try? folder.open(second, .create)) != nil else {
+    guard renames, hint({ try folder.open(second, .create) }) != nil else {
       hasExclusiveRenaming = nil
       return
     }
@@ -84,7 +84,7 @@ package final class TrialFolder {
   package init?(in places: [FilePath]) {
     guard let name = FileName(".crashpadctl-\(String(UInt64.random(in: .min ... .max), radix: 36))") else { return nil }
     for place in places {
-      if let parent = try? Folder(place), let folder = try? parent.createFolder(ifMissing: name) {
+      if let parent = hint({ try Folder(place) }), let folder = hint({ try parent.createFolder(ifMissing: name) }) {
         self.folder = folder
         self.parent = parent
         self.name = name
@@ -103,8 +103,8 @@ package final class TrialFolder {
   }
 
   private static func empty(_ folder: Folder) {
-    for name in (try? folder.names()) ?? [] {
-      if let inner = try? folder.folderIfPresent(name) {
+    for name in hint({ try folder.names() }) ?? [] {
+      if let inner = hint({ try folder.folderIfPresent(name) }) {
         empty(inner)
         _ = try? folder.removeFolder(name)
       } else {

@@ -6,7 +6,7 @@ internal import SystemPackage
 enum ProcFile {
   /// The whole content, without the line feed at its end; nil if it can't be read.
   static func text(_ path: String) -> String? {
-    guard let text = try? InputFile(FilePath(path)).text else { return nil }
+    guard let text = hint({ try InputFile(FilePath(path)).text }) else { return nil }
     return text.utf8.last == 0x0a ? String(decoding: text.utf8.dropLast(), as: UTF8.self) : text
   }
 

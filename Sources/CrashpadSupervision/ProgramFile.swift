@@ -67,7 +67,7 @@ package struct ProgramFile: Sendable {
 
   private static func start(of path: FilePath) -> [UInt8] {
     // An executable file may be unreadable; then nothing is known about it.
-    (try? InputFile.prefix(of: path, count: 16 << 10)) ?? []
+    hint { try InputFile.prefix(of: path, count: 16 << 10) } ?? []
   }
 
   private static func obstacles(_ header: ProgramHeader) -> [Obstacle] {

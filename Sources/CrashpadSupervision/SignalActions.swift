@@ -98,7 +98,7 @@ package struct SignalActions: Sendable {
 
   /// A thread that still runs: the first one may have ended before the others.
   private static func thread(_ process: Int32) -> Int32? {
-    let names = (try? Folder(FilePath("/proc/\(process)/task")).names()) ?? []
+    let names = hint { try Folder(FilePath("/proc/\(process)/task")).names() } ?? []
     return names.compactMap { Int32($0.text) }.sorted().first {
       let state = ProcFile.members("/proc/\(process)/task/\($0)/status")["State"]?.first
       return state != nil && state != "Z" && state != "X"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import CrashpadDatabase
+package import CrashpadFiles
 internal import CrashpadRedaction
 internal import CrashpadSnapshot
 public import SystemPackage
@@ -57,6 +58,12 @@ extension ReportUploader.Options {
   public var userAgent: String {
     get { http.userAgent }
     set { http.userAgent = newValue }
+  }
+
+  /// Ends the run before all reports are sent.
+  package var runEnd: RunEnd {
+    get { http.runEnd }
+    set { http.runEnd = newValue }
   }
 
   /// The name under which the database remembers the pause of this server; contains no secrets.

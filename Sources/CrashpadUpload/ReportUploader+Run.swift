@@ -32,7 +32,6 @@ extension ReportUploader {
       if run.isProbing { onThreads(1) { UploadWorker(run).probe() } }
       onThreads(jobs(for: ids.count)) { UploadWorker(run).work() }
       UploadWorker(run).judge(run.end())
-      _ = try? session.syncFileSystem()
     }
   }
 
@@ -104,7 +103,7 @@ extension ReportUploader {
     if try file.status().linkCount > 1 { throw FileFailure(file.path, .tooManyLinks) }
     let (minidump, fields) = try options.prepare(file) { try OpenFile.inMemory() }
     var byteCount = try minidump.status().size
-    for attachment in report.attachments where options.sends(attachment, of: report) {
+    for attachment in try options.attachments(of: report, database) {
       byteCount += try database.open(attachment, of: report).status().size
     }
     return .planned(fields, byteCount: byteCount)

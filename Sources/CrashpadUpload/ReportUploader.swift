@@ -39,6 +39,11 @@ public struct ReportUploader: Sendable {
     /// Whether the files attached to a report are sent. They are not redacted, so the default is to send them if
     /// `redaction` is nil.
     public var sendsAttachments: Bool?
+    /// The largest attachment in bytes that is sent; a report with a larger one is not sent. A sparse file counts by its
+    /// size, as its holes are sent as zeros.
+    public var maximumAttachmentSize: UInt64 = Self.standardAttachmentSize
+    /// 100 MiB.
+    public static let standardAttachmentSize: UInt64 = 100 << 20
     /// Whether requests are compressed with gzip; nil for the destination's default. The length of a compressed
     /// request is not known in advance.
     public var compresses: Bool?

@@ -3,6 +3,15 @@ internal import CrashpadDatabase
 internal import CrashpadFiles
 internal import CrashpadRedaction
 internal import Glibc
+package import SystemPackage
+
+/// An attachment is larger than the options allow.
+package struct AttachmentTooLarge: Error, Sendable {
+  package let path: FilePath
+  /// In bytes.
+  package let size: UInt64
+  package let limit: UInt64
+}
 
 /// The decisions that a run and its forecast share.
 extension ReportUploader.Options {
@@ -17,6 +26,17 @@ extension ReportUploader.Options {
     let name = attachment.name.bytes
     return sendsAttachments ?? (redaction == nil) && name != Array(UploadFields.minidumpName.utf8)
       && name != UploadFields.fileName(of: report)
+  }
+
+  /// The attachments of a report that are sent. Throws `AttachmentTooLarge`: a report is not sent without one that it has.
+  func attachments(of report: Report, _ database: CrashDatabase) throws(AttachmentTooLarge) -> [Report.Attachment] {
+    let attachments = report.attachments.filter { sends($0, of: report) }
+    for attachment in attachments where UInt64(clamping: attachment.size) > maximumAttachmentSize {
+      throw AttachmentTooLarge(
+        path: database.path(of: attachment, report), size: UInt64(clamping: attachment.size),
+        limit: maximumAttachmentSize)
+    }
+    return attachments
   }
 
   /// The outcome of a report that is not to be sent now; nil if it is to be sent.

@@ -82,6 +82,8 @@ extension ReportUploader {
     case consentWithdrawn
     /// The settings no longer state whether uploads are allowed.
     case settings(SettingsFailure)
+    /// The run was asked to end.
+    case ended
   }
 
   /// Progress reported during a run.

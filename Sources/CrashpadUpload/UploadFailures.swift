@@ -29,10 +29,10 @@ extension ReportUploader.Failure {
     case .discarded: UploadPolicy.mostFailures
     case .transfer(let transfer):
       switch transfer.kind {
-      case .interrupted, .unreadable, .other: UploadPolicy.mostFailures
+      case .interrupted, .unreadable, .ended, .other: UploadPolicy.mostFailures
       // This report alone may take the server too long.
       case .timeout: hasAccepted ? 2 : 1
-      case .badAddress, .unknownHost, .noConnection, .proxyRefused, .insecure, .untrusted: 1
+      case .badAddress, .notHTTP, .unknownHost, .noConnection, .proxyRefused, .insecure, .untrusted: 1
       }
     }
   }
@@ -48,7 +48,7 @@ extension ReportUploader.Failure {
     case .webPage, .discarded: false
     case .transfer(let transfer):
       switch transfer.kind {
-      case .badAddress, .proxyRefused, .untrusted: true
+      case .badAddress, .notHTTP, .proxyRefused, .untrusted: true
       default: false
       }
     }

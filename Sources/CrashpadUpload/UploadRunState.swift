@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import CrashpadDatabase
 internal import CrashpadFiles
-internal import Glibc
 internal import CrashpadSnapshot
 internal import Synchronization
 
@@ -34,7 +33,6 @@ final class UploadRunState: @unchecked Sendable {
     /// Whether uploads were allowed when the settings were last read.
     var wasAllowed = false
     var lastAttempt: Int64 = 0
-    var lastSync: Int64
     var hasReportedSettings = false
   }
 
@@ -48,7 +46,7 @@ final class UploadRunState: @unchecked Sendable {
     self.ids = ids
     self.pause = pause
     self.report = report
-    state = Mutex(State(isProbing: pause != nil, lastSync: Int64(time(nil))))
+    state = Mutex(State(isProbing: pause != nil))
     if let pause, options.leavesAlone(pause) {
       let stop = ReportUploader.Stop.backsOff(until: pause.until, isRequested: pause.isRequested)
       state.withLock { $0.stop = stop }
@@ -67,6 +65,7 @@ final class UploadRunState: @unchecked Sendable {
   func next() -> UUIDBytes? {
     state.withLock { state in
       guard state.next < ids.count else { return nil }
+      if options.runEnd.isRequested { stop(.ended, &state) }
       state.next += 1
       return ids[state.next - 1]
     }
@@ -202,17 +201,6 @@ final class UploadRunState: @unchecked Sendable {
         state.hasReportedSettings = true
       }
     }
-  }
-
-  /// Syncs to disk at most once a second, so that a power failure loses at most the server's answers of one second.
-  func syncSometimes() {
-    let now = Int64(time(nil))
-    let isDue = state.withLock { state in
-      guard now != state.lastSync else { return false }
-      state.lastSync = now
-      return true
-    }
-    if isDue { _ = try? session.syncFileSystem() }
   }
 
   /// Reports the failures that no later report explained, except those that were caused by the reports themselves.

@@ -35,7 +35,6 @@ final class UploadWorker {
       run.report(id, outcome)
       judge(run.accepted())
     }
-    run.syncSometimes()
   }
 
   /// The result of handling one report.
@@ -95,6 +94,10 @@ final class UploadWorker {
     do { response = try connection.post(request) } catch {
       // The report or the disk is at fault, not the server.
       if case .unreadable(let file) = error.kind { throw file }
+      if case .ended = error.kind {
+        run.stop(.ended)
+        return .done(.deferred(.transfer(error)))
+      }
       return .failed(.transfer(error), pause: nil)
     }
     let now = options.currentTime
@@ -174,6 +177,7 @@ final class UploadWorker {
   private func request(for claim: UploadClaim, to destination: UploadDestination) throws
     -> (request: HTTPRequest, byteCount: Int)
   {
+    let attachments = try options.attachments(of: claim.report, run.session.database)
     let (minidump, fields) = try options.prepare(claim.file, scratchFile: claim.scratchFile)
     let minidumpName = Array(UploadFields.minidumpName.utf8)
     let minidumpFileName = UploadFields.fileName(of: claim.report)
@@ -181,7 +185,7 @@ final class UploadWorker {
       MultipartBody.File(
         name: minidumpName, fileName: minidumpFileName, file: minidump, size: try minidump.status().size)
     ]
-    for attachment in claim.report.attachments where options.sends(attachment, of: claim.report) {
+    for attachment in attachments {
       let name = attachment.name.bytes
       let file = try claim.open(attachment)
       files.append(MultipartBody.File(name: name, fileName: name, file: file, size: try file.status().size))

@@ -54,6 +54,7 @@ package struct CrashFactList: Sendable {
 
   private mutating func describe() {
     describeCrash()
+    if scope == .all { describeReportFacts() }
     describeProcess()
     if scope == .short { return }
     describeSystem()
@@ -107,7 +108,7 @@ package struct CrashFactList: Sendable {
       let name = view.line(thread.name).map { " \"\($0)\"" } ?? ""
       let queue = view.line(thread.queue).map { ", queue \($0)" } ?? ""
       let number = thread.id.map { ", id \($0)" } ?? ""
-      add("Thread", "\(index) of \(grouped(snapshot.threads.count))\(number)\(name)\(queue)")
+      add("Thread", "\(snapshot.threadNumber(index)) of \(grouped(snapshot.threads.count))\(number)\(name)\(queue)")
     } else if snapshot.report == nil {
       add("Thread", "\(id), which is not among the \(TextFormat.count(snapshot.threads.count, "thread"))")
     }
@@ -124,13 +125,57 @@ package struct CrashFactList: Sendable {
     case .resource:
       let event = report?.fields.first { $0.name == "Event" }.map { TextFormat.printable($0.value) }
       add("Event", event ?? "a resource limit was exceeded", .crash)
-    case .hang: add("Event", "a hang", .crash)
+    case .hang:
+      let isLaunch = field("Launch Duration") != nil
+      let event = report?.isDeadlock == true ? "a deadlock of the main thread" : isLaunch ? "a slow launch" : "a hang"
+      add("Event", event, .crash)
     case .stackshot:
       add("Event", "stacks of the whole system; no process crashed")
       add("", "FILE/PID and FILE/NAME show other processes")
+    case .panic, .forceReset: describePanic()
     case .crash, .osFault: add("Crash", "none: the report has no exception")
     }
     describeTermination()
+  }
+
+  private func field(_ name: String) -> String? { snapshot.report?.fields.first { $0.name == name }?.value }
+
+  /// Describes the end of the system itself.
+  private mutating func describePanic() {
+    let isReset = snapshot.report?.kind == .forceReset
+    add("Event", isReset ? "the device was reset; no process crashed" : "a kernel panic; no process crashed", .crash)
+    guard let panic = snapshot.report?.panic else { return }
+    add("Panic", panic.headline.map { TextFormat.shortened(TextFormat.printable($0), to: 300) })
+    let id = panic.taskID.map { ", pid \($0)" } ?? ""
+    add("Task", panic.task.map { TextFormat.printable($0) + id })
+  }
+
+  /// Describes what a report says beside the exception: measures, memory, and the crash reporter's own conclusion.
+  private mutating func describeReportFacts() {
+    guard let report = snapshot.report else { return }
+    let measures = [
+      "Hang Duration", "Launch Duration", "Total CPU Time", "Total Sampled Time", "Writes Caused",
+    ].compactMap { name in field(name).map { "\(name): \($0)" } }
+    if !measures.isEmpty { add("Measured", TextFormat.printable(measures.joined(separator: ", "))) }
+    add("Diagnosis", report.diagnosis.map { TextFormat.shortened(TextFormat.printable($0), to: 300) })
+    if !report.deallocatedObjects.isEmpty {
+      add("Deallocated", TextFormat.printable(report.deallocatedObjects.joined(separator: ", ")))
+    }
+    if let memory = report.memory, let footprint = memory.footprint {
+      let limit = memory.limit.map { " of \(grouped($0))" } ?? ""
+      let level = memory.level.map { ", level \($0)" } ?? ""
+      add("Memory", TextFormat.printable("\(grouped(footprint))\(limit) bytes\(level)"))
+    }
+    for blocker in report.blockers.prefix(4) {
+      add("Waits", TextFormat.printable("thread \(snapshot.threadNumber(blocker.thread)): \(blocker.text)"))
+    }
+    for (index, thread) in snapshot.threads.enumerated() {
+      for gap in thread.elided.prefix(2) {
+        let frames = gap.frames.map { "\(grouped($0)) frames" } ?? "frames"
+        let levels = gap.levels.map { " of a recursion of \(grouped($0)) calls" } ?? ""
+        add("Left out", "thread \(snapshot.threadNumber(index)): \(frames)\(levels) before frame \(gap.index)")
+      }
+    }
   }
 
   private mutating func describeJetsam() {
@@ -166,7 +211,7 @@ package struct CrashFactList: Sendable {
   }
 
   private mutating func describeProcess() {
-    if snapshot.report?.jetsam != nil { return add("When", snapshot.snapshotTime.map { TextFormat.date($0) + zone }) }
+    if snapshot.outcome == .noProcess, snapshot.report?.kind != .stackshot { return add("When", when) }
     let executable = snapshot.executableIndex
     let listed = snapshot.report?.processName.map { TextFormat.printable($0) }
     var process = (listed ?? executable.map { view.moduleName($0) }).map { $0 + ", " } ?? ""
@@ -177,8 +222,7 @@ package struct CrashFactList: Sendable {
     }
     add("Process", process)
     if scope == .short {
-      if let time = snapshot.snapshotTime { add("When", TextFormat.date(time) + zone) }
-      return
+      return add("When", when)
     }
     if let report = snapshot.report {
       let version = report.version.map { version in report.build.map { "\(version) (\($0))" } ?? version }
@@ -191,7 +235,7 @@ package struct CrashFactList: Sendable {
       add("Executable", path)
     }
     add("Command", command.map { TextFormat.shortened(TextFormat.printable($0), to: 300) })
-    if let time = snapshot.snapshotTime { add("When", TextFormat.date(time) + zone) }
+    add("When", when)
     if isHead { return }
     if let start = snapshot.startTime {
       var text = "since \(TextFormat.date(start))"
@@ -202,6 +246,16 @@ package struct CrashFactList: Sendable {
     }
     if let uptime = snapshot.system.crashpadUptime {
       add("Handler", "installed for \(TextFormat.duration(seconds: Int64(clamping: uptime / 1_000_000_000)))")
+    }
+  }
+
+  /// The time of the end, or the period in which it was.
+  private var when: String? {
+    snapshot.snapshotTime.map { end in
+      guard let start = snapshot.report?.periodStart, start.seconds < end.seconds else {
+        return TextFormat.date(end) + zone
+      }
+      return "between \(TextFormat.date(start)) and \(TextFormat.date(end)); the report does not say when"
     }
   }
 
@@ -230,7 +284,7 @@ package struct CrashFactList: Sendable {
       hasProcessor ? view.processorText : nil, cpus,
     ]
     add("Device", machine.compactMap { $0 }.joined(separator: ", "))
-    var os = system.operatingSystem.rawValue
+    var os = system.name
     if let version = view.osVersion { os += " \(version)" }
     var kernel: String?
     if let distribution = view.distribution {
@@ -240,6 +294,8 @@ package struct CrashFactList: Sendable {
       // On Linux the build is the whole uname(1), including name and version.
       os = build.hasPrefix(os) ? build : "\(os) (\(build))"
     }
+    if let environment = system.environment { os += ", " + TextFormat.printable(environment) }
+    if system.platform?.isInferred == true { os += " (by the model)" }
     add("System", os)
     add("Kernel", kernel)
     if !isHead, let memory = system.memory, let page = system.pageSize {
@@ -303,7 +359,7 @@ package struct CrashFactList: Sendable {
     ]
     // Reports hold no memory.
     if snapshot.report != nil { parts.removeLast() }
-    if snapshot.report?.jetsam == nil { add("Contents", parts.joined(separator: ", ")) }
+    if snapshot.report?.jetsam == nil, snapshot.report?.panic == nil { add("Contents", parts.joined(separator: ", ")) }
     add("Handles", view.handleSummary)
     if !view.streams.isEmpty {
       add("Streams", view.streams.map(\.type.name).joined(separator: " "))

@@ -18,6 +18,8 @@ extension CrashView {
 
     package let owner: Owner
     package let isCrashed: Bool
+    /// The number that a report gives the thread, if it is not the index.
+    package let number: Int?
     package let id: UInt64?
     package let name: String?
     package let queue: String?
@@ -102,7 +104,8 @@ extension CrashView {
   package var lastException: Stack? {
     guard let frames = symbolization?.lastException, !frames.isEmpty else { return nil }
     return Stack(
-      owner: .lastException, isCrashed: false, id: nil, name: nil, queue: nil, frames: frames, end: .recorded,
+      owner: .lastException, isCrashed: false, number: nil, id: nil, name: nil, queue: nil, frames: frames,
+      end: .recorded,
       context: nil)
   }
 
@@ -110,7 +113,8 @@ extension CrashView {
     let recorded = thread.index.map { snapshot.threads[$0] }
     return Stack(
       owner: thread.index.map { .thread($0) } ?? .exceptionThread(id: snapshot.exception?.threadID),
-      isCrashed: thread.isCrashed, id: thread.index == nil ? snapshot.exception?.threadID : recorded?.id,
+      isCrashed: thread.isCrashed, number: recorded?.number,
+      id: thread.index == nil ? snapshot.exception?.threadID : recorded?.id,
       name: line(recorded?.name), queue: line(recorded?.queue), frames: thread.frames, end: thread.end,
       context: thread.context)
   }

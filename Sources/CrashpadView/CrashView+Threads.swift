@@ -21,6 +21,11 @@ extension CrashView {
     package let recorded: [Recorded]?
 
     package var id: UInt64? { snapshot.id }
+    /// The number by which the report names it, or else its index.
+    package var number: Int { snapshot.number ?? index }
+    /// The same, if it is not the index.
+    package var ownNumber: Int? { snapshot.number }
+    package var elided: [ElidedFrames] { snapshot.elided }
     package var priority: Int32? { snapshot.priority }
     package var suspendCount: Int32? { snapshot.suspendCount }
     package var dataAddress: UInt64? { snapshot.dataAddress }
@@ -48,6 +53,8 @@ extension CrashView {
   }
 
   package var threadCount: Int { snapshot.threads.count }
+  /// The number by which the report names the thread at an index.
+  package func threadNumber(_ index: Int) -> Int { snapshot.threadNumber(index) }
 
   package var threads: [Thread] { snapshot.threads.indices.map { thread($0) } }
 

@@ -41,9 +41,11 @@ package struct EvidenceReader: Sendable {
         crashed = threads.count
       }
       let known = thread.index.map { snapshot.threads[$0] }
+      defer { threads[threads.count - 1].elided = known?.elided ?? [] }
       threads.append(
         CrashEvidence.Thread(
-          index: thread.index ?? threads.count, name: text(known?.name), queue: text(known?.queue),
+          index: thread.index ?? threads.count, number: known?.number, name: text(known?.name),
+          queue: text(known?.queue),
           frames: thread.frames.flatMap { reader.frames($0) }))
     }
     evidence = CrashEvidence(
@@ -58,7 +60,7 @@ package struct EvidenceReader: Sendable {
     var messages = snapshot.report?.messages.map(\.text) ?? []
     for module in snapshot.modules { messages += module.messages.compactMap { text($0) } }
     for annotation in snapshot.annotations {
-      guard let value = text(annotation.value), MeaningTable.message(value) != nil else { continue }
+      guard let value = text(annotation.value), EvidenceSearch.all.message(value) != nil else { continue }
       messages.append(value)
     }
     return messages

@@ -31,7 +31,7 @@ enum CommandName {
     let suggestions = suggestions(for: word, among: commands, in: group)
     if !suggestions.isEmpty {
       text += "; did you mean \(suggestions.map { "'\($0)'" }.joined(separator: " or "))?"
-    } else if !isHelp, (try? FileKind(at: FilePath(argument: word), followingLink: true)) != nil {
+    } else if !isHelp, hint({ try FileKind(at: FilePath(argument: word), followingLink: true) }) != nil {
       if case .group(let type)? = path.last?.kind {
         text += "; \(type.name) needs a subcommand: type 'crashpadctl \(type.showing(word))'"
       } else {

@@ -19,7 +19,7 @@ struct Crashpadctl: ParsableCommand {
 
       Exit status: 0 done; 1 done, with findings; 2 done, some inputs not readable;
       64 usage; 65 no usable data; 66 no such input; 73 cannot create output;
-      74 I/O error; 75 busy, try again; 77 not permitted.
+      74 I/O error; 75 busy, try again; 77 not permitted; 130 ended by Ctrl-C.
       """),
     version: toolVersionText,
     subcommands: commands.map(\.type))

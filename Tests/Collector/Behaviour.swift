@@ -19,6 +19,7 @@ import Glibc
 /// - `/trickle[?ms=N]`: a byte of the answer every second or N milliseconds; `/slow-read`: reads slowly, then success
 /// - `/garbage`: an answer that is no HTTP; `/half-answer`: less than the length it told; `/huge-answer`: 100 MB
 /// - `/encoded`: success, with an unknown encoding
+/// - `/trailers`: success, in chunks, with 100 MB of trailers
 /// - `/huge-header`: a header field of a megabyte
 /// - `/html`: 200 with a page, as networks answer that want a login first; `/empty`: 200 without a body; `/binary`: an id of
 ///   other bytes than text
@@ -31,6 +32,7 @@ struct Behaviour {
     case waits, closes, resets
     case trickles([UInt8], milliseconds: UInt32)
     case floods([UInt8], megabytes: Int)
+    case floodsLines([UInt8], megabytes: Int)
   }
 
   static let ok = Behaviour(name: "submit")
@@ -98,6 +100,9 @@ struct Behaviour {
     case "half-answer":
       return .answer(Self.head(200, ["Content-Length: 1000"]) + Array(id.utf8), closes: true)
     case "huge-answer": return .floods(Self.head(200, ["Content-Length: \(100 << 20)"]), megabytes: 100)
+    case "trailers":
+      let head = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nid\r\n0\r\n"
+      return .floodsLines(Array(head.utf8), megabytes: 100)
     case "huge-header":
       return .answer(Self.answer(200, id, ["X-Long: " + String(repeating: "x", count: 1 << 20)]), closes: true)
     case "html":

@@ -184,6 +184,12 @@ final class Connection {
       let block = [UInt8](repeating: UInt8(ascii: "x"), count: 1 << 20)
       for _ in 0..<count where whole { whole = stream.write(block) }
       stays = whole
+    case .floodsLines(let head, let count):
+      whole = stream.write(head)
+      let line = Array("T: ".utf8) + [UInt8](repeating: UInt8(ascii: "x"), count: 1019) + [13, 10]
+      let block = Array(repeatElement(line, count: 1024).joined())
+      for _ in 0..<count where whole { whole = stream.write(block) }
+      stays = false
     }
     var line = JSONLine()
     line.add("event", "answered")

@@ -156,7 +156,7 @@ struct CrashTextTests {
     #expect(wakeups.report?.kind == .resource)
     #expect(wakeups.report?.isNonFatal == true)
     #expect(wakeups.report?.exceptionMessage == "(Limit 150/sec) Observed 195/sec over 300 secs")
-    #expect(wakeups.snapshot?.threads.map(\.id) == [2])
+    #expect(wakeups.snapshot?.threads.map(\.number) == [2])
     #expect(wakeups.frames(0).map(\.function) == ["mach_msg_trap", nil])
     #expect(wakeups.frames(0).map { wakeups.image($0) } == ["libsystem_kernel.dylib", "Orrery"])
     let writes = Reading(SampleReports.writes)
@@ -284,11 +284,13 @@ struct CrashTextTests {
     #expect(other.frames(1).count == 2)
   }
 
-  @Test("A panic of the kernel is refused")
+  @Test("A panic of the kernel is no crash of a process")
   func panic() {
     let reading = Reading("panic(cpu 1 caller 0xffffff8003814e17): \"timed out\"\nBacktrace (CPU 1)\n")
     #expect(reading.form == .crash)
-    #expect(reading.snapshot == nil)
-    #expect(reading.reading.findings.map(\.found) == [.text("Panic")])
+    #expect(reading.report?.kind == .panic)
+    #expect(reading.report?.panic?.headline == "\"timed out\"")
+    #expect(reading.snapshot?.outcome == .noProcess)
+    #expect(reading.codes == [])
   }
 }

@@ -208,12 +208,18 @@ struct RealReportTests {
   }
 
   @Test(
-    "A report of no crash is refused, with what it is",
-    arguments: [
-      ("mbp_bridge_os.crash", "Panic, bug type 210"), ("power_state_kernel_panic.crash", "Panic"),
-      ("rt_buddy.crash", "Panic"), ("jetsam_per-process-limit.crash", "CoreAnalytics, bug type 211"),
-    ])
-  func refused(_ file: String, _ name: String) throws {
+    "A panic of the system has its first line and its task",
+    arguments: ["mbp_bridge_os.crash", "power_state_kernel_panic.crash", "rt_buddy.crash"])
+  func panics(_ file: String) throws {
+    let reading = try RealReports.read(file)
+    #expect(reading.report?.kind == .panic)
+    #expect(reading.report?.panic?.headline?.isEmpty == false)
+    #expect(reading.snapshot?.outcome == .noProcess)
+  }
+
+  @Test("A report of no crash is refused, with what it is")
+  func refused() throws {
+    let (file, name) = ("jetsam_per-process-limit.crash", "CoreAnalytics, bug type 211")
     let reading = try RealReports.read(file)
     #expect(reading.snapshot == nil)
     let finding = try #require(reading.reading.findings.first)

@@ -242,7 +242,7 @@ struct UnwrappingTests {
     let text = "Thread 4 Crashed:\n0   App   0x0000000100004010 main + 16\n1   App   0x0000000100004100 start + 4\n"
     let reading = Reading(text)
     #expect(reading.form == .crash)
-    #expect(reading.snapshot?.threads.map(\.id) == [4])
+    #expect(reading.snapshot?.threads.map(\.number) == [4])
     #expect(reading.report?.faultingThread == 0)
     #expect(reading.frames(0).map(\.function) == ["main", "start"])
   }

@@ -97,13 +97,14 @@ struct CleaningTests {
     }
     try files.lock("\(state)/1b4e28ba-2fa1-41d2-883f-0016d3cca427.lock", time: Int64(Self.limit))
     try files.lock("\(state)/2b4e28ba-2fa1-41d2-883f-0016d3cca427.lock", time: Int64(Self.limit + 1))
-    // Fewer than eight bytes: the file's time counts.
+    // Fewer than eight bytes: they are not being written any more.
     try files.write("\(state)/3b4e28ba-2fa1-41d2-883f-0016d3cca427.lock", bytes: 7, modified: Self.limit)
     try files.write("\(state)/4b4e28ba-2fa1-41d2-883f-0016d3cca427.lock", bytes: 0, modified: Self.limit + 1)
     try files.write("\(state)/other.lock", bytes: 0, modified: 1000)
     try clean(expecting: [
       "expired-lock \(state)/1b4e28ba-2fa1-41d2-883f-0016d3cca427.lock",
-      "expired-lock \(state)/3b4e28ba-2fa1-41d2-883f-0016d3cca427.lock",
+      "abandoned-lock \(state)/3b4e28ba-2fa1-41d2-883f-0016d3cca427.lock",
+      "abandoned-lock \(state)/4b4e28ba-2fa1-41d2-883f-0016d3cca427.lock",
     ])
   }
 

@@ -188,8 +188,8 @@ struct FaultCase: Sendable, CustomTestStringConvertible {
     FaultCase(
       "lock-of-unknown", at: pending + ".lock", [], lock(ScratchDatabase.crashpadLock(Sample.now - 3 * Sample.day + 1))),
     FaultCase("future-lock", at: pending + ".lock", [], lock(ScratchDatabase.crashpadLock(Sample.now + 61))),
-    FaultCase("damaged-lock", at: pending + ".lock", [], lock([1, 2, 3])),
-    FaultCase("damaged-lock", at: pending + ".lock", [], lock([], modified: Sample.now - 3 * Sample.day)),
+    FaultCase("damaged-lock", at: pending + ".lock", [], lock([1, 2, 3], modified: Int64(Glibc.time(nil)))),
+    FaultCase("abandoned-lock", at: pending + ".lock", [], lock([], modified: Sample.now - 3 * Sample.day)),
   ]
 
   private static let rest = [

@@ -70,17 +70,31 @@ struct ReportLockTests {
     for session in [first, second] { session.close() }
   }
 
-  @Test("Crashpad's locks, locks of unknown owners and empty locks stand, however old")
+  @Test("Crashpad's locks and locks of unknown owners stand, however old")
   func unknownOwners() throws {
     let session = try scratch.session()
     for (bytes, expected) in [
-      (ScratchDatabase.crashpadLock(5), 5), (ScratchDatabase.crashpadLock(-1), -1), ([], 1_234), ([1, 2, 3], 1_234),
+      (ScratchDatabase.crashpadLock(5), 5), (ScratchDatabase.crashpadLock(-1), -1),
       (ScratchDatabase.crashpadLock(5) + ScratchDatabase.mark.dropLast(), 5),
     ] as [([UInt8], Int64)] {
       try scratch.write(bytes, to: lockName(id))
       scratch.setModified(lockName(id), 1_234)
       #expect(refusal { try session.lock(id, in: .pending) } == .unknown(since: expected))
       #expect(try scratch.bytes(of: lockName(id)) == bytes)
+    }
+    session.close()
+  }
+
+  @Test("A lock without its time stands while it may be written, and is taken over after ten minutes")
+  func withoutTime() throws {
+    let session = try scratch.session()
+    for bytes in [[], [1, 2, 3]] as [[UInt8]] {
+      let time = Int64(Date().timeIntervalSince1970)
+      try scratch.write(bytes, to: lockName(id))
+      scratch.setModified(lockName(id), time)
+      #expect(refusal { try session.lock(id, in: .pending) } == .unknown(since: time))
+      scratch.setModified(lockName(id), time - LockFile.longestWrite - 5)
+      #expect(refusal { try session.lock(id, in: .pending) } == nil)
     }
     session.close()
   }

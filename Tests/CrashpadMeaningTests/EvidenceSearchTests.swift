@@ -146,7 +146,7 @@ struct EvidenceSearchTests {
     #expect(thread.firstOfApp == 3)
   }
 
-  @Test func `What the program called after it is no cause`() {
+  @Test func `A function behind the program's own is no cause`() {
     // The stack continues below the program's function, which only a system's function called.
     #expect(row(["app:Cart.total()", "malloc_report"]) == nil)
     #expect(row(["__stack_chk_fail", "app:Cart.total()", "dispatch_assert_queue"]) == "__stack_chk_fail")
@@ -176,6 +176,25 @@ struct EvidenceSearchTests {
     #expect(
       row(RowCrash.throwing + ["-[NSObject doesNotRecognizeSelector:]"], messages: [general])
         == "doesNotRecognizeSelector:")
+  }
+
+  @Test func `A message that the system writes about a fault is its cause`() {
+    let crash = SampleCrash.crash(
+      SampleCrash.mach(1, [2, 0x16b0_0000], signal: 11), [RowCrash.thread([])],
+      messages: ["dyld4 mode", "Thread stack size exceeded due to excessive recursion"])
+    #expect(Explanation(crash).summary.hasPrefix("The stack is full"))
+  }
+
+  @Test func `An instruction that is text is said to be data`() {
+    let crash = SampleCrash.crash(SampleCrash.mach(2, [1, 0x6570_7974], signal: 4), [RowCrash.thread([])])
+    #expect(Explanation(crash).evidence.contains { $0.text.contains("\"type\"") })
+    let other = SampleCrash.crash(SampleCrash.mach(2, [1, 0xd420_0020], signal: 4), [RowCrash.thread([])])
+    #expect(!Explanation(other).evidence.contains { $0.text.contains("are text") })
+  }
+
+  @Test func `The address that a report means counts before the one that is made of its bits`() {
+    let crash = SampleCrash.crash(SampleCrash.mach(1, [1, 0x0a31_323a_523f_ae3e], signal: 11), [RowCrash.thread([])])
+    #expect(Explanation(crash).evidence.contains { $0.text.contains("(address 0x3a523fae3e)") })
   }
 
   @Test func `A message is no cause of a fault`() {

@@ -19,6 +19,9 @@ struct WatchdogTests {
   ]
 
   static let leaves = [
+    Leaf(
+      name: "a sleep", frames: ["__semwait_signal", "nanosleep", "sleep", "app:Sky.wait()"] + SampleCrash.end,
+      verdict: "The main thread sleeps"),
     Leaf(name: "idle", frames: loop + SampleCrash.end, verdict: "idle in its run loop"),
     Leaf(
       name: "synchronous XPC",
@@ -80,7 +83,9 @@ struct WatchdogTests {
     let text = isOld ? SampleCrash.oldText(app: "0.120") : SampleCrash.newText(app: "0.120")
     let main = SampleCrash.thread(0, queue: "com.apple.main-thread", leaf.frames)
     let explanation = Explanation(SampleCrash.watchdog([main], text))
-    #expect(explanation.summary == "The watchdog ended the app: it did not finish (scene-update) within 10.00 s.")
+    #expect(
+      explanation.summary
+        == "The watchdog ended the app: it did not finish an update of its scene (scene-update) within 10.00 s.")
     let verdicts = explanation.evidence.filter { $0.text.contains(leaf.verdict) }
     #expect(verdicts.count == 1, "\(explanation.evidence.map(\.text))")
     #expect(verdicts.first?.place?.hasPrefix("thread 0 (com.apple.main-thread), frame ") == true)
@@ -131,7 +136,31 @@ struct WatchdogTests {
       "WatchdogEvent: process-exit",
     ]
     let explanation = Explanation(SampleCrash.watchdog([Self.busyMain], text))
-    #expect(explanation.summary == "The watchdog ended the app: it did not finish (process-exit) within 5.0 s.")
+    #expect(
+      explanation.summary == "The watchdog ended the app: it did not finish its exit (process-exit) within 5.0 s.")
+  }
+
+  @Test func `A text in lower case, without an allowance, or on the line of the code has its numbers`() {
+    let text = [
+      "explanation:[app<com.example.demo>:812] failed to terminate gracefully after 5.0s",
+      "ProcessVisibility: Foreground",
+      "ProcessState: Running", "\"Elapsed application CPU time (seconds): 0.006, 0% CPU\"",
+      "WatchdogEvent: process-exit",
+    ]
+    let lower = Explanation(SampleCrash.watchdog([Self.busyMain], text))
+    #expect(lower.summary == "The watchdog ended the app: it did not finish its exit (process-exit) within 5.0 s.")
+    let facts = lower.evidence.map(\.text)
+    #expect(facts.contains { $0.contains("used 0.006 s of CPU time in 5.00 s") }, "\(facts)")
+    #expect(facts.contains { $0.contains("in the state \"Running\", with the visibility \"Foreground\"") })
+    let bare = Explanation(SampleCrash.watchdog([Self.busyMain], Array(text[1...])))
+    #expect(bare.evidence.contains { $0.text.contains("used 0.006 s of CPU time, on all") })
+    var crash = SampleCrash.watchdog([Self.busyMain], [])
+    crash.report?.termination?.indicator =
+      "<RBSTerminateContext| domain:10 code:0x8BADF00D explanation:scene-create watchdog transgression: app exhausted real "
+      + "(wall clock) time allowance of 10.00 seconds Elapsed application CPU time (seconds): 9.500, 95% CPU>"
+    let line = Explanation(crash)
+    #expect(line.summary == "The watchdog ended the app: it did not finish its launch (scene-create) within 10.00 s.")
+    #expect(line.evidence.contains { $0.text.contains("it was busy rather than blocked") })
   }
 
   @Test(arguments: ["1e300", "nan", "inf", "-5", "", "99999999999999999999", "0x1p1023"])

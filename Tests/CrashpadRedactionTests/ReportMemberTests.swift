@@ -37,6 +37,8 @@ struct ReportMemberTests {
     snapshot.systemTime = Timestamp(seconds: 6)
     snapshot.reportID = UUIDBytes(high: 1, low: 1)
     snapshot.clientID = UUIDBytes(high: 1, low: 1)
+    snapshot.system.platform = Platform(.iOS, isSimulator: true, isInferred: true)
+    snapshot.system.platform?.simulatedVersion = secret
     snapshot.system.osMajor = 1
     snapshot.system.osMinor = 2
     snapshot.system.osBugfix = 3
@@ -87,6 +89,8 @@ struct ReportMemberTests {
     thread.id = 1
     thread.name = snapshot.store(secret)
     thread.queue = snapshot.store(secret)
+    thread.number = 1
+    thread.elided = [ElidedFrames(index: 0, frames: 1, levels: 1)]
     thread.context = context
     thread.frames = [frame]
     return thread
@@ -112,6 +116,17 @@ struct ReportMemberTests {
     var process = ReportSnapshot.JetsamProcess(name: secret)
     (process.processID, process.priority, process.residentPages, process.lifetimeMaximumPages) = (1, 1, 1, 1)
     (process.uuid, process.states, process.reason) = (UUIDBytes(high: 1, low: 1), [secret], secret)
+    report.intendedAddress = 1
+    (report.diagnosis, report.deallocatedObjects) = (secret, [secret])
+    var memory = ReportMemory()
+    (memory.footprint, memory.limit, memory.remaining, memory.level, memory.pressure) = (1, 1, 1, secret, secret)
+    report.memory = memory
+    var blocker = ReportBlocker(thread: 0, text: secret)
+    (blocker.holder, blocker.process) = (0, secret)
+    report.blockers = [blocker]
+    var panic = ReportPanic(text: secret)
+    (panic.headline, panic.task, panic.taskID) = (secret, secret, 1)
+    report.panic = panic
     var jetsam = ReportSnapshot.Jetsam()
     (jetsam.pageSize, jetsam.freePages, jetsam.largestProcess, jetsam.processes) = (1, 1, secret, [process])
     report.jetsam = jetsam

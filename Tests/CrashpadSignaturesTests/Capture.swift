@@ -164,12 +164,24 @@ struct Capture: Sendable, CustomTestStringConvertible {
     return exception
   }
 
-  func signature(slide: UInt64 = 0) -> Signature {
-    Signature(snapshot(slide: slide), InputFile(bytes: []), nil, Self.options)
+  func signature(slide: UInt64 = 0, _ version: RuleVersion = .current) -> Signature {
+    Signature(
+      snapshot(slide: slide), InputFile(bytes: []), nil, version == .first ? Self.firstOptions : Self.options)
   }
 
-  private static let options = SignatureOptions(
-    SymbolCache(SymbolSearch(paths: [], looksInSystem: false), names: .mangled))
+  private static let cache = SymbolCache(SymbolSearch(paths: [], looksInSystem: false), names: .mangled)
+  private static let options = SignatureOptions(cache)
+  private static let firstOptions = SignatureOptions(cache, version: .first)
+
+  /// Without the calls that were inlined.
+  var folded: Capture {
+    var folded = self
+    for thread in threads.indices {
+      for frame in threads[thread].indices { folded.threads[thread][frame].inlined = [] }
+    }
+    for frame in lastException.indices { folded.lastException[frame].inlined = [] }
+    return folded
+  }
 
   // MARK: The set
 

@@ -6,24 +6,40 @@ import Testing
 /// Stacks of the languages and systems, top frame first, and what becomes of them.
 struct ChoiceTests {
   /// "symbol|module"; "+0x12|module" is a frame without a name. Modules in capitals and "shop" are the program's.
-  static func entries(_ frames: [String], base: UInt64 = 0x1_0000) -> [StackEntry] {
-    frames.enumerated().map { index, frame in
+  ///
+  /// " [inlined]" behind a symbol is a call that was inlined into the next frame.
+  static func entries(_ frames: [String], base: UInt64 = 0x1_0000, _ version: RuleVersion = .current) -> [StackEntry] {
+    let isGo = frames.contains { $0.hasPrefix("runtime.goexit") || $0.hasPrefix("runtime.main") }
+    return frames.enumerated().map { index, frame in
       let parts = frame.split(separator: "|").map(String.init)
       let module = parts.count > 1 ? parts[1] : "Shop"
       let isUnnamed = parts[0].hasPrefix("+0x")
-      let name = isUnnamed ? nil : FunctionName.normalized(parts[0], image: "Shop")
+      let name = isUnnamed ? nil : FunctionName.normalized(parts[0], image: "Shop", version)
       let offset = isUnnamed ? UInt64(parts[0].dropFirst(3), radix: 16) ?? 0 : UInt64(0x100 * (index + 1))
       let info = SignatureModule(
         name: module, identity: module == "shop2" ? "bbbbbbbb" : "aaaaaaaa",
         isInApp: module.lowercased().hasPrefix("shop"))
+      let isInlined = parts[0].hasSuffix(" [inlined]") && version != .first
       return StackEntry(
-        name: name, module: info, offset: offset, address: base + offset, shownName: parts[0],
-        rule: RuleIndex.shared.rule(name.map(FunctionName.withoutClosure), in: module))
+        frame: index, isInlined: isInlined, name: name, module: info, offset: offset, address: base + offset,
+        shownName: parts[0],
+        rule: rule(isUnnamed ? nil : parts[0], name, in: info, version, isGo: isGo, isInlined: isInlined))
     }
   }
 
-  static func signature(_ kind: CrashKind, _ frames: [String]) -> Signature {
-    Signature(SignatureChoice(kind, entries(frames)))
+  static func rule(
+    _ symbol: String?, _ name: String?, in module: SignatureModule, _ version: RuleVersion = .current,
+    isGo: Bool = false, isInlined: Bool = false
+  ) -> FrameRule? {
+    let name = (version == .first ? name : symbol.map { FunctionName.normalized($0, image: "Shop", .first) })
+      .map(FunctionName.withoutClosure)
+    if version == .first { return FirstRuleIndex.shared.rule(name, in: module.name) }
+    let origin = symbol.map { SymbolOrigin($0, isGo: isGo, isInlined: isInlined, isInApp: module.isInApp) }
+    return RuleIndex.shared.rule(name, in: module.name, origin ?? .unknown)
+  }
+
+  static func signature(_ kind: CrashKind, _ frames: [String], _ version: RuleVersion = .current) -> Signature {
+    Signature(kind, entries(frames, version), version)
   }
 
   static func kind(_ text: String, hang: Bool = false, abort: Bool = false, fault: Bool = false, overflow: Bool = false)
@@ -53,7 +69,7 @@ struct ChoiceTests {
   }
 
   @Test(arguments: [
-    (["closure #1 (Swift.Int) -> () in App.VC.viewDidLoad() -> ()|Shop"], "trap · (closure) App.VC.viewDidLoad"),
+    (["closure #1 (Swift.Int) -> () in App.VC.viewDidLoad() -> ()|Shop"], "trap · App.VC.viewDidLoad.λ1"),
     (
       [
         "_swift_runtime_on_report|libswiftCore.dylib", "_swift_stdlib_reportFatalErrorInFile|libswiftCore.dylib",
@@ -64,7 +80,7 @@ struct ChoiceTests {
     (["Cart.total() [inlined]|Shop"], "trap · Cart.total"),
     (
       ["Cart::run()::{lambda()#1}::operator()() const|shop", "std::function<void ()>::operator()() const|shop"],
-      "trap · Cart::run::λ"
+      "trap · Cart::run::λ1"
     ),
     (["+0x42e74|shop"], "trap · shop+0x42e74"), (["qsort|libc.so.6", "sort_items|shop"], "trap · sort_items · qsort"),
     (["memcpy|libc.so.6", "main|shop", "__libc_start_main|libc.so.6", "_start|shop"], "trap · main"),
@@ -118,7 +134,7 @@ struct ChoiceTests {
           "runtime.raise.abi0|shop", "runtime.gopanic|shop", "runtime.panicIndex|shop", "main.(*Cart).Total|shop",
           "main.main|shop", "runtime.main|shop",
         ]
-      ).text == "exception:Go panic · main.(*Cart).Total")
+      ).text == "trap[index] · main.(*Cart).Total")
     #expect(
       Self.signature(kind, abort + ["malloc_printerr|libc.so.6", "free|libc.so.6", "Cart::total()|shop"]).text
         == "abort[heap] · Cart::total")
@@ -126,9 +142,15 @@ struct ChoiceTests {
     #expect(
       Self.signature(kind, abort + ["+0x99|libc.so.6", "free|libc.so.6", "Cart::total()|shop"]).text
         == "abort[heap] · Cart::total")
-    // An abort below a function of the program that an exception called has nothing to do with the exception.
+    // A handler of uncaught exceptions is part of the raise.
     #expect(
-      Self.signature(kind, abort + ["cleanup|shop", "std::terminate()|libstdc++.so.6"]).text == "abort · cleanup")
+      Self.signature(
+        kind,
+        abort + ["on_terminate|shop", "std::terminate()|libstdc++.so.6", "__cxa_throw|libstdc++.so.6", "load|shop"]
+      ).text == "exception:C++ · load")
+    #expect(
+      Self.signature(kind, abort + ["cleanup|shop", "std::terminate()|libstdc++.so.6"], .first).text
+        == "abort · cleanup")
   }
 
   @Test func `A hang says what it waits for, and an idle thread that it is idle`() {
@@ -181,8 +203,7 @@ struct ChoiceTests {
     let kind = Self.kind("bad-access[wild]", fault: true)
     let frames = ["Cart::total()|shop", "main|shop"]
     for top in [
-      "memcpy|libc.so.6", "__strlen_avx2|libc.so.6", "objc_msgSend|libobjc.A.dylib", "swift_retain|libswiftCore.so",
-      "free|libc.so.6", "+0x1234|libc.so.6",
+      "memcpy|libc.so.6", "__strlen_avx2|libc.so.6", "free|libc.so.6", "+0x1234|libc.so.6",
     ] {
       #expect(Self.signature(kind, [top] + frames).id == Self.signature(kind, frames).id, "\(top)")
     }
@@ -205,6 +226,105 @@ struct ChoiceTests {
         #expect(!text.unicodeScalars.contains { [.control, .format].contains($0.properties.generalCategory) })
       }
       #expect(signature.id.utf8.count == 16)
+    }
+  }
+
+  @Test func `A callee of the same name as its caller does not enter the signature`() {
+    let kind = Self.kind("trap")
+    for version in RuleVersion.allCases {
+      #expect(Self.signature(kind, ["walk|libx.so", "walk|shop", "main|shop"], version).text == "trap · walk")
+      #expect(Self.signature(kind, ["step|libx.so", "walk|shop", "main|shop"], version).text == "trap · walk · step")
+    }
+  }
+
+  @Test func `A function that raises for its caller has the caller beside it`() {
+    let abort = ["raise|libc.so.6", "abort|libc.so.6"]
+    let kind = Self.kind("abort", abort: true)
+    #expect(Self.signature(kind, abort + ["stop|shop", "load|shop", "main|shop"]).text == "abort · stop · load")
+    #expect(Self.signature(kind, abort + ["stop|shop", "stop|shop", "load|shop"]).text == "abort · stop · load")
+    // An assertion names its own function.
+    #expect(
+      Self.signature(kind, abort + ["__assert_fail|libc.so.6", "save|shop", "load|shop"]).text == "abort · save")
+    let trap = Self.kind("trap", fault: true)
+    let fatal = ["_assertionFailure(_:_:file:line:flags:)|libswiftCore.dylib"]
+    #expect(
+      Self.signature(trap, fatal + ["unreachable(_:file:line:)|Shop", "Cart.load()|Shop"]).text
+        == "trap · unreachable(_:file:line:) · Cart.load")
+    #expect(Self.signature(trap, fatal + ["Cart.save()|Shop", "Cart.load()|Shop"]).text == "trap · Cart.save")
+    #expect(
+      Self.signature(trap, ["GameAssertFailed(int)|shop", "load|shop"]).text == "trap · GameAssertFailed(int) · load")
+    #expect(Self.signature(kind, abort + ["stop|shop", "load|shop"], .first).text == "abort · stop")
+  }
+
+  @Test func `An allocator's functions in the program are the allocator's`() {
+    let kind = Self.kind("bad-access[wild]", fault: true)
+    let text = Self.signature(
+      kind, ["arena_dalloc_bin|shop", "je_arena_small|shop", "free|shop", "Mesh::release()|shop"]
+    ).text
+    #expect(text == "bad-access[wild] · Mesh::release")
+    // A fault in a handler of signals that interrupted the allocator stays in the handler.
+    let interrupted = ["on_alarm|shop", "<signal handler called>|libc.so.6", "free|libc.so.6", "work|shop"]
+    #expect(Self.signature(kind, interrupted).text == "bad-access[wild] · on_alarm")
+  }
+
+  @Test func `A crash handler counts only where it leads to what raised`() {
+    let handler = [
+      "sentrycrash_report|shop", "__handleUncaughtException|CoreFoundation", "_objc_terminate()|libobjc.A.dylib",
+    ]
+    let throwing = ["objc_exception_throw|libobjc.A.dylib", "-[Cart load]|Shop", "-[VC tap]|Shop"]
+    #expect(
+      Self.signature(Self.kind("abort", abort: true), handler + throwing).text == "exception:NSException · -[Cart load]"
+    )
+    // A program's class that is named as an SDK's, and a swizzler between a method and its caller.
+    for between in ["-[SentryTower fire]|Shop", "__44-[SentrySwizzleWrapper swizzle]_block_invoke_2|Shop"] {
+      for kind in [Self.kind("abort", abort: true), Self.kind("bad-access[null]", fault: true)] {
+        let signature = Self.signature(kind, ["-[Barrel load]|Shop", between, "-[Level tick]|Shop"])
+        #expect(signature.text.contains("-[Barrel load]"), "\(signature.text)")
+      }
+    }
+  }
+
+  @Test func `An exception of Objective-C is one though the runtime of C++ throws it`() {
+    let frames = [
+      "__pthread_kill|libsystem_kernel.dylib", "abort|libsystem_c.dylib",
+      "demangling_terminate_handler()|libc++abi.dylib",
+      "std::__terminate(void (*)())|libc++abi.dylib", "__cxa_throw|libc++abi.dylib",
+      "objc_exception_throw|libobjc.A.dylib",
+      "-[NSException raise]|CoreFoundation", "-[Cart load]|Shop",
+    ]
+    #expect(Self.signature(Self.kind("abort", abort: true), frames).text == "exception:NSException · -[Cart load]")
+  }
+
+  @Test func `A dead object is one kind at any address`() {
+    for top in ["objc_msgSend|libobjc.A.dylib", "objc_release|libobjc.A.dylib", "swift_release|libswiftCore.dylib"] {
+      let texts = ["bad-access[null]", "bad-access[wild]"].map {
+        Self.signature(Self.kind($0, fault: true), [top, "Cart.load()|Shop"]).text
+      }
+      #expect(Set(texts) == ["bad-access[object] · Cart.load"])
+    }
+    #expect(
+      Self.signature(Self.kind("bad-access[null]", fault: true), ["memcpy|libc.so.6", "Cart.load()|Shop"]).text
+        == "bad-access[null] · Cart.load")
+  }
+
+  @Test func `Inlined calls of the program count, and those of libraries do not`() {
+    let kind = Self.kind("bad-access[null]", fault: true)
+    let text = Self.signature(
+      kind, ["std::vector<int>::at(unsigned long) [inlined]|shop", "Cart::find(int) [inlined]|shop", "main|shop"]
+    ).text
+    #expect(text == "bad-access[null] · Cart::find(int)")
+  }
+
+  @Test func `Go's panics have kinds of their own`() {
+    let kind = Self.kind("abort", abort: true)
+    let bottom = ["main.load|shop", "main.main|shop", "runtime.main|shop", "runtime.goexit|shop"]
+    for (raise, text) in [
+      ("runtime.panicmem", "bad-access[null]"), ("runtime.goPanicIndex", "trap[index]"),
+      ("runtime.panicdivide", "arithmetic"),
+      ("runtime.panicdottypeE", "trap[cast]"), ("strings.Repeat", "exception:Go panic"),
+    ] {
+      let frames = ["runtime.raise|shop", "runtime.fatalpanic|shop", "runtime.gopanic|shop", "\(raise)|shop"] + bottom
+      #expect(Self.signature(kind, frames).text == text + " · main.load")
     }
   }
 

@@ -34,6 +34,55 @@ struct CommandTests {
     #expect(group.array.first?["raw"].array.map(\.string) == [expected[2]])
   }
 
+  @Test(arguments: ["", "--format json", "--format csv", "--html page.html", "--index i.sqlite", "--join raw"])
+  func `A group that the baseline does not have ends the run with status 1`(options: String) throws {
+    let folder = try TemporaryFolder()
+    try folder.write(Array(Self.report.utf8), to: "report.ips")
+    let other = Self.report.replacing("closure #1 in CartView.refresh()", with: "Cart.total()")
+      .replacing("5C3E0C11", with: "5C3E0C12")
+    try folder.write(Array(other.utf8), to: "other.ips")
+    let run = "crashpadctl group --fail-on new:base.json \(options)"
+    let result = try Tool.shell(
+      """
+      crashpadctl group --format json report.ips > base.json || exit 9
+      \(run) report.ips > known 2>&1 || exit 8
+      \(run) report.ips other.ips > new 2>&1; [ $? -eq 1 ] || exit 7
+      grep -q 'new group' new || exit 6
+      ! grep -q 'new group' known
+      """, in: folder)
+    #expect(result.status == 0, "\(result.text)\(result.errorText)")
+  }
+
+  @Test func `Each version of the rules has its signatures, and a comparison counts what they share`() throws {
+    let folder = try TemporaryFolder()
+    try folder.write(Array(Self.report.utf8), to: "report.ips")
+    func document(_ options: String) throws -> JSONDocument {
+      try JSONDocument(Tool.shell("exec crashpadctl group --format json \(options) report.ips", in: folder).output)
+    }
+    let (first, second) = (try document("--rules 1"), try document(""))
+    #expect(first["rules"].int == 1)
+    #expect(second["rules"].int == 2)
+    #expect(first["groups"].array.first?["text"].string == "trap · (closure) CartView.refresh")
+    #expect(second["groups"].array.first?["text"].string == "trap · CartView.refresh.λ1")
+    let move = try document("--rules 2 --compare 1")["moves"].array.first
+    #expect(move?["before"]["id"].string == first["groups"].array.first?["id"].string)
+    #expect(move?["after"]["id"].string == second["groups"].array.first?["id"].string)
+    #expect(move?["change"].string == "same")
+    #expect(move?["count"].int == 1)
+  }
+
+  @Test func `Copies of a report count once, and the last line has their number`() throws {
+    let folder = try TemporaryFolder()
+    for name in ["a.ips", "b.ips", "c/a.ips"] { try folder.write(Array(Self.report.utf8), to: name) }
+    try folder.write(Array((Self.report + "\n").utf8), to: "c/d.ips")
+    let result = try Tool.shell("exec crashpadctl group --no-system .", in: folder)
+    #expect(result.text.contains("1 crash in 1 group; 3 copies left out"), "\(result.text)")
+    let document = try JSONDocument(
+      Tool.shell("exec crashpadctl group --no-system --format json --index i.sqlite .", in: folder).output)
+    #expect(document["crash_count"].int == 1)
+    #expect(document["copy_count"].int == 3)
+  }
+
   @Test(arguments: ["report.ips", "dump.idump"])
   func `Redaction keeps the signature`(name: String) throws {
     let folder = try TemporaryFolder()
@@ -50,7 +99,7 @@ struct CommandTests {
     let folder = try TemporaryFolder()
     try folder.write(Array(Self.report.utf8), to: "report.ips")
     let older = Self.report.replacing("2.7", with: "2.6")
-      .replacing("closure #1 in CartView.refresh()", with: "Cart.total()")
+      .replacing("closure #1 in CartView.refresh()", with: "Cart.total()").replacing("5C3E0C11", with: "5C3E0C12")
     try folder.write(Array(older.utf8), to: "older.ips")
     let result = try Tool.shell(
       "script -qec 'stty cols 40; crashpadctl group older.ips report.ips' /dev/null </dev/null", in: folder)

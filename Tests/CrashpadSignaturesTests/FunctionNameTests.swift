@@ -155,14 +155,57 @@ struct FunctionNameTests {
 
   @Test(arguments: swift + objectiveC + cxx + others)
   func `Names of one function are the same`(form: Form) {
-    for symbol in form.symbols { #expect(FunctionName.normalized(symbol, image: form.image) == form.name, "\(symbol)") }
+    for symbol in form.symbols {
+      #expect(FunctionName.normalized(symbol, image: form.image, .first) == form.name, "\(symbol)")
+    }
+  }
+
+  /// Names in version 2 keep what tells functions apart: parameters of C++, and numbers of closures.
+  static let second = [
+    Form(
+      name: "Cart::find(int, std::string const&)",
+      symbols: [
+        "Cart::find(int, std::string const&)", "Cart::find(int, std::__1::basic_string<char> const&) const",
+        "bool Cart::find(int, std::__cxx11::basic_string<char, std::char_traits<char>, std::allocator<char> > const&)",
+        "_ZN4Cart4findEiRKNSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEEE",
+      ]),
+    Form(name: "Cart::total", symbols: ["Cart::total()", "Cart::total() const", "Cart::total(void)", "Cart::total"]),
+    // Local to a file: compilers leave out the parameters where it is inlined.
+    Form(name: "shop::helper", symbols: ["_ZN4shopL6helperEi", "shop::helper", "shop::helper()"]),
+    Form(name: "URL::load(int)", symbols: ["_ZN3URL4loadEi", "URL::load(int)"]),
+    Form(
+      name: "(anonymous)::Player::seconds",
+      symbols: ["_ZN12_GLOBAL__N_16Player7secondsEi", "(anonymous namespace)::Player::seconds(int)"]),
+    Form(name: "Ring<T>::at", symbols: ["Ring<int>::at(int)", "int& Ring<Order>::at(Order const&)"]),
+    Form(
+      name: "Cart::run::λ2",
+      symbols: [
+        "Cart::run(int)::{lambda(int)#2}::operator()(int) const", "Cart::run(int)::$_1::operator()(int) const",
+        "Cart::run(int)::'lambda0'(int)::operator()(int) const",
+      ]),
+    Form(name: "VC.load.λ2", symbols: ["closure #2 in VC.load()", "partial apply for closure #2 in VC.load()"]),
+    Form(name: "VC.load.λ1_3", symbols: ["closure #3 in closure #1 in App.VC.load() -> ()"], image: "App"),
+    Form(name: "VC.load", symbols: ["implicit closure #2 in VC.load()", "VC.load()"]),
+    Form(name: "main.run.func2.1", symbols: ["main.run.func2.1"]),
+    Form(name: "main.run", symbols: ["main.run.gowrap1", "main.run"]),
+    Form(name: "com.shop.Cart.total", symbols: ["kfun:com.shop.Cart#total(){}kotlin.Int"]),
+    Form(name: "Precompiled_Api_fetch", symbols: ["Precompiled_Api_fetch_1234", "Precompiled_Api_fetch_98"]),
+  ]
+
+  @Test(arguments: second)
+  func `Names of one function are the same in version 2`(form: Form) {
+    for symbol in form.symbols + [form.name] {
+      #expect(FunctionName.normalized(symbol, image: form.image) == form.name, "\(symbol)")
+    }
   }
 
   @Test(arguments: swift + objectiveC + cxx + others)
   func `A normalized name stays as it is`(form: Form) {
     // "(closure) f" is a form of signatures alone.
     guard !form.name.hasPrefix("(closure)"), !form.name.hasPrefix("outlined") else { return }
-    #expect(FunctionName.normalized(form.name, image: form.image) == form.name)
+    for version in RuleVersion.allCases {
+      #expect(FunctionName.normalized(form.name, image: form.image, version) == form.name)
+    }
   }
 
   @Test func `Different methods stay different`() {

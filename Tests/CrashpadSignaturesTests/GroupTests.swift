@@ -125,7 +125,7 @@ struct GroupTests {
   }
 
   @Test(arguments: [
-    "", "{", "[]", "{\"schema\":\"crashpadctl-group/1\"}", "{\"schema\":\"crashpadctl-group-part/1\",\"rules\":2}",
+    "", "{", "[]", "{\"schema\":\"crashpadctl-group/1\"}", "{\"schema\":\"crashpadctl-group-part/1\",\"rules\":3}",
     "{\"schema\":\"crashpadctl-group-part/1\",\"rules\":1,\"shards\":[{}]}",
   ])
   func `A file that is not a part is refused`(text: String) {

@@ -103,6 +103,11 @@ struct QualityTests {
         "\($0.isHeld)\t\($0.fault)\t\($0.build)\t\($1.text)\t\($1.raw)\n"
       }
       try lines.joined().write(toFile: file, atomically: true, encoding: .utf8)
+      let first = Capture.all.map { capture in
+        let signature = capture.signature(.first)
+        return "\(capture.isHeld)\t\(capture.fault)\t\(capture.build)\t\(signature.text)\t\(signature.raw)\n"
+      }
+      try first.joined().write(toFile: file + ".1", atomically: true, encoding: .utf8)
     }
     for part in Self.parts {
       let (plain, joined) = (Self.score(ids, part), Self.score(Self.joined, part))

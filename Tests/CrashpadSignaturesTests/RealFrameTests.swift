@@ -16,8 +16,7 @@ struct RealFrameTests {
 
     /// The row that takes it.
     var rule: String? {
-      let function = name.isEmpty ? nil : FunctionName.withoutClosure(FunctionName.normalized(name))
-      return RuleIndex.shared.rule(function, in: module)?.id
+      RuleTests.rule(name, in: module, .first)?.id
     }
   }
 
@@ -47,7 +46,8 @@ struct RealFrameTests {
     // The first function of a program is not skipped, but taken last.
     if rule == "main" { return }
     let top = frame.name.isEmpty ? "+0x10|\(frame.module)" : "\(frame.name)|\(frame.module)"
-    let signature = ChoiceTests.signature(ChoiceTests.kind("trap"), [top, "Cart::total()|shop", "+0x99|libx.so"])
+    let signature = ChoiceTests.signature(
+      ChoiceTests.kind("trap"), [top, "Cart::total()|shop", "+0x99|libx.so"], .first)
     #expect(signature.explanation.first?.rule == rule, "\(top)")
     #expect(signature.explanation.first?.decision == .skipped, "\(top)")
     #expect(signature.text == "trap · Cart::total", "\(top)")
@@ -117,7 +117,7 @@ struct RealFrameTests {
 
   @Test func `Each row takes a frame of a crash that happened`() {
     let met = served().union(Self.published.map(\.rule))
-    #expect(met == Set(SignatureRule.all.map(\.id)))
+    #expect(met == Set(FirstRule.all.map(\.rule.id)))
   }
 
   private func served() -> Set<String> {

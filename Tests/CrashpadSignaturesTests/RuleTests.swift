@@ -174,28 +174,34 @@ struct RuleTests {
     "unnamed-runtime": [("", "libc.so.6"), ("", "libobjc.A.dylib")],
   ]
 
-  @Test func `Every row has frames here, and no other has`() {
-    #expect(Set(Self.frames.keys) == Set(SignatureRule.all.map(\.id)))
-    #expect(Set(SignatureRule.all.map(\.id)).count == SignatureRule.all.count)
+  /// The row of a frame. "shop" and modules in capitals are the program's.
+  static func rule(_ symbol: String, in module: String, _ version: RuleVersion, isGo: Bool? = nil) -> FrameRule? {
+    let name = symbol.isEmpty ? nil : FunctionName.normalized(symbol, version)
+    let info = SignatureModule(name: module, identity: "", isInApp: module.lowercased().hasPrefix("shop"))
+    return ChoiceTests.rule(
+      symbol.isEmpty ? nil : symbol, name, in: info, version, isGo: isGo ?? GoName.isGo(NameText(symbol)))
   }
 
-  @Test(arguments: SignatureRule.all.map(\.id))
+  @Test func `Every row has frames here, and no other has`() {
+    #expect(Set(Self.frames.keys) == Set(FirstRule.all.map(\.rule.id)))
+    #expect(Set(FirstRule.all.map(\.rule.id)).count == FirstRule.all.count)
+  }
+
+  @Test(arguments: FirstRule.all.map(\.rule.id))
   func `A row takes its frames`(id: String) {
     for frame in Self.frames[id] ?? [] {
-      let name = frame.symbol.isEmpty ? nil : FunctionName.withoutClosure(FunctionName.normalized(frame.symbol))
-      let rule = RuleIndex.shared.rule(name, in: frame.module)
-      #expect(rule?.id == id, "\(frame.symbol), \(frame.module): \(name ?? "-")")
+      #expect(Self.rule(frame.symbol, in: frame.module, .first)?.id == id, "\(frame.symbol), \(frame.module)")
     }
   }
 
-  @Test(arguments: SignatureRule.all.map(\.id))
+  @Test(arguments: FirstRule.all.map(\.rule.id))
   func `An explanation names the row`(id: String) throws {
     // The first function of a program is not skipped, but taken last.
     if id == "main" { return }
     for frame in Self.frames[id] ?? [] {
       let top = frame.symbol.isEmpty ? "+0x10|\(frame.module)" : "\(frame.symbol)|\(frame.module)"
       let signature = ChoiceTests.signature(
-        ChoiceTests.kind("trap"), [top, "Cart::total()|shop", "+0x99|libx.so"])
+        ChoiceTests.kind("trap"), [top, "Cart::total()|shop", "+0x99|libx.so"], .first)
       let first = try #require(signature.explanation.first)
       #expect(first.rule == id, "\(frame.symbol)")
       #expect(first.decision == .skipped, "\(frame.symbol)")
@@ -212,7 +218,9 @@ struct RuleTests {
       }
     }
     for (language, rules) in Self.met {
-      #expect(met[language]?.isSuperset(of: rules) == true, "\(language): \(rules.subtracting(met[language] ?? []))")
+      #expect(
+        met[language]?.isSuperset(of: rules) == true,
+        "\(language): \(rules.subtracting(met[language] ?? [])), not in \(met[language] ?? [])")
     }
   }
 
@@ -225,12 +233,12 @@ struct RuleTests {
       "abort", "allocator", "c++-abort", "c++-library", "c++-terminate", "in-app", "own-handler", "recursion",
       "unnamed-runtime",
     ],
-    "Swift": ["abort", "in-app", "recursion", "swift-library", "swift-runtime", "swift-trap"],
+    "Swift": ["abort", "in-app", "recursion", "swift-library", "swift-object", "swift-trap"],
     "Rust": ["abort", "in-app", "rust-library", "rust-panic", "unnamed-runtime"],
     "Apple": [
       "app-loop", "checked-copy", "collections", "dispatch", "dispatch-sync", "dispatch-wait", "dyld-start", "file",
-      "in-app", "lock", "mach-message", "malloc-check", "objc-runtime", "objc-throw", "poll", "run-loop",
-      "swift-runtime", "swift-thunk", "swift-trap",
+      "in-app", "lock", "mach-message", "malloc-check", "objc-object", "objc-throw", "poll", "run-loop",
+      "swift-object", "swift-thunk", "swift-trap",
     ],
   ]
 
@@ -242,8 +250,7 @@ struct RuleTests {
     ("memory_usage", "shop"), ("", "shop"), ("qsort", "libc.so.6"),
   ])
   func `Functions of programs are skipped by no row`(symbol: String, module: String) {
-    let name = symbol.isEmpty ? nil : FunctionName.normalized(symbol)
-    #expect(RuleIndex.shared.rule(name, in: module) == nil)
+    for version in RuleVersion.allCases { #expect(Self.rule(symbol, in: module, version) == nil) }
   }
 
   @Test(arguments: [

@@ -54,7 +54,7 @@ struct SnapshotPartTests {
         "osBugfix": "os_version", "osBuild": "os_build", "machine": "machine", "cpuVendor": "cpu_vendor",
         "processor": "cpu_info",
         "cpuCount": "cpu_count", "pageSize": "page_size", "addressMask": "address_mask",
-        "crashpadUptime": "crashpad_uptime_ns", "timeZone": "time_zone", "memory": "memory",
+        "crashpadUptime": "crashpad_uptime_ns", "timeZone": "time_zone", "memory": "memory", "platform": "platform",
       ]))
 
   private static let memory = Part(
@@ -88,7 +88,7 @@ struct SnapshotPartTests {
       [
         "id": "id", "name": "name", "suspendCount": "suspend_count", "priority": "priority",
         "dataAddress": "data_address", "context": "registers", "stack": "stack", "capture": "capture",
-        "frames": "frames", "queue": "queue",
+        "frames": "frames", "queue": "queue", "number": "number", "elided": "elided",
       ]))
 
   private static let stack = Part(
@@ -174,6 +174,10 @@ struct SnapshotPartTests {
         "faultAddress": "exception.fault_address", "syndrome": "exception.syndrome",
         "syndromeText": "exception.syndrome_text", "codeBefore": "exception.code_before",
         "codeAt": "exception.code_at", "jetsam": "jetsam", "fields": "fields",
+        "isVersionInferred": "process.version_inferred", "isArchitectureInferred": "process.architecture_inferred",
+        "intendedAddress": "exception.intended_address", "statesCrash": "states_crash", "diagnosis": "diagnosis",
+        "deallocatedObjects": "deallocated_objects", "memory": "memory", "endedForMemory": "ended_for_memory",
+        "isDeadlock": "deadlock", "hasStackOverflow": "stack_overflow", "blockers": "blockers", "panic": "panic",
       ]
     ).merging(["lastException": members("last_exception")]) { $1 })
 
@@ -189,6 +193,34 @@ struct SnapshotPartTests {
   private static let message = Part(
     value: ReportSnapshot.Message(image: nil, text: ""),
     places: parts(under: ["report", "messages"], ["image": "image", "text": "text"]))
+
+  private static let platform = Part(
+    value: Platform(nil),
+    places: parts(
+      under: ["system", "platform"],
+      [
+        "name": "name", "isSimulator": "simulator", "simulatedVersion": "simulated_version", "isInferred": "inferred",
+      ]))
+
+  private static let reportMemory = Part(
+    value: ReportMemory(),
+    places: parts(
+      under: ["report", "memory"],
+      ["footprint": "footprint", "limit": "limit", "remaining": "remaining", "level": "level", "pressure": "pressure"]))
+
+  private static let panic = Part(
+    value: ReportPanic(text: ""),
+    places: parts(
+      under: ["report", "panic"], ["text": "text", "headline": "headline", "task": "task", "taskID": "task_id"]))
+
+  private static let blocker = Part(
+    value: ReportBlocker(thread: 0, text: ""),
+    places: parts(
+      under: ["report", "blockers"], ["thread": "thread", "text": "text", "holder": "holder", "process": "process"]))
+
+  private static let elided = Part(
+    value: ElidedFrames(index: 0, frames: nil, levels: nil),
+    places: parts(under: ["threads", "elided"], ["index": "before", "frames": "frames", "levels": "levels"]))
 
   private static let jetsam = Part(
     value: ReportSnapshot.Jetsam(),
@@ -211,7 +243,8 @@ struct SnapshotPartTests {
   private static let all: [Part] = [
     process, system, memory, zone, linux, thread, stack, exception, module, unloaded, annotation, annotationObject,
     region,
-    mapping, recorded, report, termination, message, jetsam, jetsamProcess,
+    mapping, recorded, report, termination, message, jetsam, jetsamProcess, platform,
+    reportMemory, panic, blocker, elided,
   ]
 
   @Test func `Each property of a snapshot has a place in the view`() {

@@ -127,4 +127,78 @@ struct FailureTests {
     #expect(try !stage.log("log").isEmpty, "\(call) was never called")
     #expect(try stage.tree("copy").differences(from: stage.expected).isEmpty, "without \(what)")
   }
+
+  @Test("A deletion that failed anywhere is ended by the next one, which finds the rest", arguments: [EIO, EACCES])
+  func deletion(_ error: Int32) throws {
+    let id = DatabasePlan.id(61)
+    let stage = try Stage(Scenario("delete", .reports, "database delete --database db \(id)"))
+    for call in Sweep.sample(stage.calls.map(\.number), Soak.times(stage.calls.count, or: 6), area: 12) {
+      let name = "call \(call), \(stage.calls[call - 1].name) \(stage.calls[call - 1].path)"
+      try stage.make("copy")
+      let first = try stage.run("copy", .failing(error, first: call))
+      #expect([0, 73, 74, 75, 77].contains(first.status), "\(name): \(first.errorText)")
+      let second = try stage.run("copy")
+      #expect(second.status == 0 || second.status == 66, "\(name): \(second.errorText)")
+      let rest = try stage.tree("copy").withoutLeftovers.entries.keys.filter { $0.contains(id) }
+      #expect(rest.isEmpty, "\(name)")
+      try stage.remove("copy")
+    }
+  }
+
+  // MARK: All commands
+
+  /// The first of two dumps with one id keeps it, and a failure may change which that is.
+  private static let changes =
+    [scenario] + KillSweepTests.scenarios.filter { !$0.plan.isMissing && $0.name != "process" }
+
+  /// Runs with a fault, and then without. The first run says that it failed, or has done all; the second does the rest.
+  private func checkEither(_ stage: Stage, _ fault: Fault, _ name: String) throws {
+    let scenario = stage.scenario
+    try stage.make("copy")
+    defer { try? stage.remove("copy") }
+    let first = try stage.run("copy", fault)
+    #expect([0, 1, 2, 66, 73, 74, 75, 77].contains(first.status), "\(name): \(first.status) \(first.errorText)")
+    #expect(first.status == 0 || !first.errorText.isEmpty, "\(name): says nothing")
+    if first.status == 0, scenario.status == 0 {
+      let differences = try stage.tree("copy").withoutLeftovers.differences(from: stage.expected.withoutLeftovers)
+      #expect(differences.isEmpty, "\(name): not done, and status 0: \(first.errorText)")
+    }
+    let second = try stage.run("copy")
+    #expect(second.status < 77, "\(name), second run: \(second.errorText)")
+    let third = try stage.run("copy", command: "process --database db --now \(DatabasePlan.now) --limit 0")
+    #expect(third.status == 0, "\(name), third run: \(third.errorText)")
+    let differences = try stage.tree("copy").withoutLeftovers.differences(from: stage.expected.withoutLeftovers)
+    #expect(differences.isEmpty, "\(name), and run again")
+  }
+
+  @Test("A call that fails once in any command: it is done, or said and done by the next run", arguments: changes)
+  func anyCommand(_ scenario: Scenario) throws {
+    let stage = try Stage(scenario)
+    let errors = [EACCES, EIO, EMFILE, ENOMEM, ENOSPC, EDQUOT, EROFS, ESTALE, EINTR]
+    let faults = errors.flatMap { error in stage.calls.map { (error: error, call: $0) } }
+    for index in Sweep.sample(Array(faults.indices), Soak.times(60, or: 2), area: 13) {
+      let (error, call) = faults[index]
+      let name = "error \(error) at call \(call.number), \(call.name) \(call.path)"
+      try checkEither(stage, .failing(error, first: call.number), name)
+    }
+  }
+
+  @Test("A look that fails once in any command is no absence: it is said, or makes no difference", arguments: changes)
+  func anyLook(_ scenario: Scenario) throws {
+    let stage = try Stage(scenario)
+    let looks = ["look-open", "look-stat", "look-read"]
+    try stage.make("copy")
+    // None of them fails: it only counts.
+    _ = try stage.run("copy", .failing(EIO, first: 1_000_000, calls: looks), log: "looks.log")
+    let calls = try stage.log("looks.log")
+    try stage.remove("copy")
+    try #require(calls.count > 10, "the library counted nothing: was it loaded?")
+    let errors = [EACCES, EIO, EMFILE, ENOMEM, ESTALE]
+    let faults = errors.flatMap { error in calls.map { (error: error, call: $0) } }
+    for index in Sweep.sample(Array(faults.indices), Soak.times(80, or: 2), area: 14) {
+      let (error, call) = faults[index]
+      let name = "error \(error) at look \(call.number), \(call.name) \(call.path)"
+      try checkEither(stage, .failing(error, first: call.number, calls: looks), name)
+    }
+  }
 }

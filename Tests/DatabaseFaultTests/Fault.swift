@@ -20,6 +20,13 @@ struct Fault: Sendable {
     return fault
   }
 
+  /// The same, and a record of what the disk has, in this directory.
+  func recordingDisk(_ name: String) -> Fault {
+    var fault = self
+    fault.variables.append(("FAULT_DISK", name))
+    return fault
+  }
+
   static func pausing(before n: Int, file: String) -> Fault {
     Fault(variables: [("FAULT_PAUSE_BEFORE", "\(n)"), ("FAULT_PAUSE_FILE", file)])
   }
@@ -27,7 +34,8 @@ struct Fault: Sendable {
   /// The words before a command in a shell. Paths are relative to the folder's `work`.
   func prefix(_ folder: TemporaryFolder, root: String, log: String? = nil) -> String {
     let work = folder.work.resolvingSymlinksInPath().path
-    var all = variables.map { $0.name == "FAULT_PAUSE_FILE" ? ($0.name, "\(work)/\($0.value)") : $0 }
+    let paths = ["FAULT_PAUSE_FILE", "FAULT_DISK"]
+    var all = variables.map { paths.contains($0.name) ? ($0.name, "\(work)/\($0.value)") : $0 }
     all.append(("LD_PRELOAD", PreloadedLibrary.faultInjection))
     all.append(("FAULT_SKIP_SYNC", "1"))
     all.append(("FAULT_ROOT", "\(work)/\(root)"))

@@ -148,4 +148,64 @@ struct GroupIndexTests {
     #expect(other.status == 65)
     #expect(other.errorText == "base/index: error: was made with another --in-app\n")
   }
+
+  @Test(
+    "A dump that could not be opened is counted once it can be, whatever its times",
+    .enabled(if: !Machine.isRoot || Machine.hasSetpriv, "no setpriv"))
+  func unreadableOnce() throws {
+    let folder = try folder(2)
+    let group = "as-nobody crashpadctl \(Self.command) --index base/index base/dumps"
+    let result = try Tool.shell(
+      """
+      if [ "$(id -u)" = 0 ]; then chown -R 65534:65534 base; fi
+      chmod 0 base/dumps/1.idump; \(group) > first; echo $?; chmod 644 base/dumps/1.idump; \(group) > second; echo $?
+      """, in: folder)
+    #expect(result.text == "2\n0\n", "\(result.errorText)")
+    let first = try JSONDocument(Data(folder.bytes(of: "first")))
+    #expect(first["crash_count"].int == 1 && first["failed_count"].int == 1)
+    let second = try JSONDocument(Data(folder.bytes(of: "second")))
+    #expect(second["crash_count"].int == 2 && second["failed_count"].int == 0)
+  }
+
+  @Test(
+    "An index with a trigger, a table or an index of another program is refused",
+    arguments: [
+      "CREATE TRIGGER other AFTER INSERT ON dumps BEGIN SELECT 1; END;", "CREATE TABLE other (a);",
+      "CREATE INDEX other ON dumps (size);",
+      "DROP TRIGGER dump_added; CREATE TRIGGER dump_added AFTER INSERT ON dumps BEGIN SELECT 1; END;",
+    ])
+  func foreign(_ statement: String) throws {
+    let folder = try folder(1)
+    _ = try groups(folder, "base", index: true)
+    try folder.write(Array(statement.utf8), to: "statement")
+    let script =
+      "import sqlite3; c = sqlite3.connect('base/index'); c.executescript(open('statement').read()); c.close()"
+    let change = try Tool.shell("python3 -c \"\(script)\"", in: folder)
+    try #require(change.status == 0, "\(change.errorText)")
+    try folder.write(DatabasePlan.dump(2), to: "base/dumps/2.idump")
+    let result = try Tool.shell("crashpadctl \(Self.command) --index base/index base/dumps", in: folder)
+    #expect(result.status == 65 && result.errorText.contains("not of an index"), "\(result.errorText)")
+  }
+
+  @Test("The id of a group in a partial result reaches no terminal as it is", arguments: ["text", "csv", "json"])
+  func rawID(_ format: String) throws {
+    let folder = try folder(1)
+    _ = try Tool.shell("crashpadctl group --no-system --partial part base/dumps", in: folder)
+    let part = String(decoding: try folder.bytes(of: "part"), as: UTF8.self)
+    let id = try #require(part.firstMatch(of: /"id": ?"([^"]+)"/)?.1)
+    try folder.write(Array(part.replacingOccurrences(of: String(id), with: "\\u001b]0;x\\u0007").utf8), to: "part")
+    let result = try Tool.shell("crashpadctl group --merge part -f \(format)", in: folder)
+    let control = result.output.filter { $0 < 0x20 && $0 != 0x0a }
+    #expect(result.status == 0 && control.isEmpty, "\(result.text) \(result.errorText)")
+  }
+
+  @Test("A run that is asked to end keeps the dumps that it read, and the next one reads the rest")
+  func ended() throws {
+    let folder = try folder(40)
+    let group = "crashpadctl \(Self.command) --index base/index base/dumps"
+    let result = try Tool.shell("\(group) --max-time 1ms > first; echo $?; \(group)", in: folder)
+    #expect(result.text.hasPrefix("75\n"), "\(result.errorText)")
+    #expect(try folder.bytes(of: "first").isEmpty)
+    #expect(try JSONDocument(Data(result.text.dropFirst(3).utf8))["crash_count"].int == 40)
+  }
 }

@@ -42,11 +42,17 @@ struct LockTests {
   @Test("An empty lock file may be one that is being written: it is respected")
   func emptyLock() throws {
     var plan = DatabasePlan.plain(1)
-    plan.add("pending/\(DatabasePlan.id(1)).lock", [])
+    let lock = "pending/\(DatabasePlan.id(1)).lock"
+    plan.add(lock, [])
     let folder = try TemporaryFolder()
     try plan.make(at: folder.url("db"))
+    _ = try Tool.shell("touch db/\(lock)", in: folder)
     #expect(try Tool.shell("crashpadctl \(Scenario.process)", in: folder).status == 75)
     #expect(try Tree(at: folder.url("db")).names(in: "pending") == ["\(DatabasePlan.id(1)).lock"])
+    // After ten minutes it is not written any more: its program died, or the power failed.
+    _ = try Tool.shell("touch -d '11 minutes ago' db/\(lock)", in: folder)
+    #expect(try Tool.shell("crashpadctl \(Scenario.process)", in: folder).status == 0)
+    #expect(try Tree(at: folder.url("db")).names(in: "pending").count == 2)
   }
 
   /// Takes or gives back the lock of an open file description on a whole file.

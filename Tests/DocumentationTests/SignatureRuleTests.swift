@@ -18,7 +18,7 @@ struct SignatureRuleTests {
     }
   }
 
-  private static let titles: [SignatureRule.Class: String] = [
+  private static let titles: [FrameRule.Class: String] = [
     .capture: "Crash handlers", .raise: "What raises", .runtime: "Runtimes", .wait: "Waits", .loop: "Event loops",
     .base: "Where threads begin", .entry: "The program's first function",
   ]
@@ -26,17 +26,24 @@ struct SignatureRuleTests {
   /// A paragraph for each row, in the order in which rows are tried.
   private static let text: String = {
     var text = ""
-    var last: SignatureRule.Class?
-    for rule in SignatureRule.all {
+    var last: FrameRule.Class?
+    for row in SignatureRule.all {
+      let rule = row.rule
       if rule.frameClass != last { text += ".SS \"\(titles[rule.frameClass] ?? "")\"\n" }
       last = rule.frameClass
       text += ".TP\n.B \(escaped(rule.id))\n\(escaped(rule.reason.prefix(1).uppercased() + rule.reason.dropFirst())).\n"
       if let meaning = rule.meaning { text += ".br\nKind: \(escaped(meaning))\n" }
-      if let modules = rule.modules {
-        text += ".br\nModules: \(escaped(modules.map(\.text).joined(separator: ", ")))\n"
+      if row.modules == nil || !row.anywhere.isEmpty {
+        text += ".br\nLanguages: \(escaped(row.languages.names.joined(separator: ", ")))\n"
       }
-      let names = rule.names.isEmpty ? "none" : rule.names.map(\.text).joined(separator: ", ")
-      text += ".br\nFunctions: \(escaped(names))\n"
+      if let modules = row.modules {
+        text += ".br\nModules: \(escaped(modules.globs.map(\.text).joined(separator: ", ")))\n"
+      }
+      let isOfUnnamed = row.names.isEmpty && row.anywhere.isEmpty
+      if isOfUnnamed { text += ".br\nFunctions: none\n" }
+      for (title, globs) in [("Functions", row.names), ("Anywhere", row.anywhere)] where !globs.isEmpty {
+        text += ".br\n\(title): \(escaped(globs.map(\.text).joined(separator: ", ")))\n"
+      }
     }
     return text
   }()

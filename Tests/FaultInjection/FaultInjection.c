@@ -23,12 +23,14 @@
 
 #define PATHS (2 * PATH_MAX)
 
-static const char *root, *calls, *pause_file;
+static const char *root, *calls, *pause_file, *disk;
 static size_t root_length;
 static long kill_before, kill_after, kill_within, pause_before, first, step, count;
 static int error_number, is_short, skips_sync, log_descriptor = -1;
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 
+static void sync_all(void);
+static void sync_from_root(const char *place, int with_data);
 static long number(const char *name) {
   const char *text = getenv(name);
   return text ? atol(text) : 0;
@@ -52,6 +54,11 @@ __attribute__((constructor)) static void start(void) {
   step = number("FAULT_STEP");
   is_short = number("FAULT_SHORT") != 0;
   skips_sync = number("FAULT_SKIP_SYNC") != 0;
+  disk = getenv("FAULT_DISK");
+  if (disk) {
+    syscall(SYS_mkdirat, AT_FDCWD, disk, 0755);
+    sync_all();
+  }
   const char *log = getenv("FAULT_LOG");
   if (log) {
     int descriptor = (int)syscall(SYS_openat, AT_FDCWD, log, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
@@ -65,6 +72,7 @@ __attribute__((constructor)) static void start(void) {
 
 // What getrusage() says has the parent's memory in it when the process was started by vfork().
 __attribute__((destructor)) static void write_memory(void) {
+  if (root && disk) sync_from_root("all", 0);
   const char *file = getenv("FAULT_MEMORY");
   if (!file) return;
   char text[8192];
@@ -109,7 +117,7 @@ static const char *below_root(const char *path) {
 }
 
 static int is_listed(const char *name) {
-  if (!calls) return strcmp(name, "fcntl") != 0;
+  if (!calls) return strcmp(name, "fcntl") != 0 && strncmp(name, "look", 4) != 0;
   size_t length = strlen(name);
   for (const char *place = calls; (place = strstr(place, name)); place += length) {
     if ((place == calls || place[-1] == ',') && (place[length] == 0 || place[length] == ',')) return 1;
@@ -120,6 +128,7 @@ static int is_listed(const char *name) {
 // MARK: What is done to a call
 
 static _Noreturn void die(void) {
+  if (disk) sync_from_root("all", 0);
   syscall(SYS_kill, (pid_t)syscall(SYS_getpid), SIGKILL);
   for (;;) syscall(SYS_sched_yield);
 }
@@ -202,10 +211,115 @@ static size_t shortened(long n, size_t size) {
   return n > 0 && size > 1 && (is_short || n == kill_within) ? size / 2 : size;
 }
 
+// MARK: What the disk has
+
+struct entry {
+  unsigned long inode;
+  long offset;
+  unsigned short length;
+  unsigned char type;
+  char name[];
+};
+
+static void name_of(const struct statx *status, char *name, size_t size) {
+  snprintf(name, size, "%llu-%lld.%09u", (unsigned long long)status->stx_ino, (long long)status->stx_btime.tv_sec,
+           status->stx_btime.tv_nsec);
+}
+
+static int make_on_disk(const char *folder, const char *name) {
+  char path[PATHS];
+  snprintf(path, sizeof path, "%s/%s", disk, folder);
+  syscall(SYS_mkdirat, AT_FDCWD, path, 0755);
+  snprintf(path, sizeof path, "%s/%s/%s", disk, folder, name);
+  return (int)syscall(SYS_openat, AT_FDCWD, path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+}
+
+static void sync_data(int descriptor, const struct statx *status) {
+  char name[64], block[65536];
+  name_of(status, name, sizeof name);
+  int copy = make_on_disk("data", name);
+  if (copy < 0) return;
+  long count, offset = 0;
+  while ((count = syscall(SYS_pread64, descriptor, block, sizeof block, offset)) > 0) {
+    syscall(SYS_write, copy, block, (size_t)count);
+    offset += count;
+  }
+  struct timespec times[2] = {{status->stx_mtime.tv_sec, status->stx_mtime.tv_nsec},
+                              {status->stx_mtime.tv_sec, status->stx_mtime.tv_nsec}};
+  syscall(SYS_utimensat, copy, NULL, times, 0);
+  syscall(SYS_fchmod, copy, status->stx_mode & 07777);
+  syscall(SYS_close, copy);
+}
+
+// Writes the names of a directory; and, if `deep`, does so for all directories below, and syncs all files if `with_data`.
+static void sync_names(int directory, const char *place, int deep, int with_data) {
+  struct statx status;
+  char name[64], buffer[16384], line[512];
+  if (syscall(SYS_statx, directory, "", AT_EMPTY_PATH, STATX_ALL, &status) != 0) return;
+  name_of(&status, name, sizeof name);
+  int listing = make_on_disk(place, name);
+  // A second description, as the offset of the first is the program's.
+  int own = (int)syscall(SYS_openat, directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  long count;
+  while (own >= 0 && (count = syscall(SYS_getdents64, own, buffer, sizeof buffer)) > 0) {
+    for (long place_of = 0; place_of < count;) {
+      struct entry *entry = (struct entry *)(void *)(buffer + place_of);
+      place_of += entry->length;
+      if (strcmp(entry->name, ".") == 0 || strcmp(entry->name, "..") == 0) continue;
+      if (syscall(SYS_statx, own, entry->name, AT_SYMLINK_NOFOLLOW, STATX_ALL, &status) != 0) continue;
+      name_of(&status, name, sizeof name);
+      int is_folder = (status.stx_mode & S_IFMT) == S_IFDIR;
+      int length = snprintf(line, sizeof line, "%c %s %s\n", is_folder ? 'd' : 'f', name, entry->name);
+      if (listing >= 0) syscall(SYS_write, listing, line, (size_t)length);
+      if (!deep || (!is_folder && !with_data)) continue;
+      int inner = (int)syscall(SYS_openat, own, entry->name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+      if (inner < 0) continue;
+      if (is_folder) {
+        sync_names(inner, place, 1, with_data);
+      } else if ((status.stx_mode & S_IFMT) == S_IFREG) {
+        sync_data(inner, &status);
+      }
+      syscall(SYS_close, inner);
+    }
+  }
+  if (own >= 0) syscall(SYS_close, own);
+  if (listing >= 0) syscall(SYS_close, listing);
+}
+
+static void sync_from_root(const char *place, int with_data) {
+  int descriptor = (int)syscall(SYS_openat, AT_FDCWD, root, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (descriptor < 0) return;
+  struct statx status;
+  char name[64];
+  if (syscall(SYS_statx, descriptor, "", AT_EMPTY_PATH, STATX_ALL, &status) == 0) {
+    name_of(&status, name, sizeof name);
+    syscall(SYS_close, make_on_disk("root", name));
+  }
+  sync_names(descriptor, place, 1, with_data);
+  syscall(SYS_close, descriptor);
+}
+
+static void sync_all(void) {
+  sync_from_root("names", 1);
+  sync_from_root("journal", 0);
+}
+
+static void sync_one(int descriptor) {
+  struct statx status;
+  if (syscall(SYS_statx, descriptor, "", AT_EMPTY_PATH, STATX_ALL, &status) != 0) return;
+  if ((status.stx_mode & S_IFMT) == S_IFDIR) {
+    sync_names(descriptor, "names", 0, 0);
+  } else {
+    sync_data(descriptor, &status);
+  }
+  sync_from_root("journal", 0);
+}
+
 // MARK: Opening
 
 static int open_at(int directory, const char *name, int flags, mode_t mode) {
-  long n = flags & (O_CREAT | O_TRUNC) || (flags & O_TMPFILE) == O_TMPFILE ? begin_at("open", directory, name) : 0;
+  int changes = flags & (O_CREAT | O_TRUNC) || (flags & O_TMPFILE) == O_TMPFILE;
+  long n = begin_at(changes ? "open" : "look-open", directory, name);
   FINISH(n, SYS_openat, directory, name, flags, mode);
 }
 
@@ -335,6 +449,11 @@ ssize_t sendfile(int to, int from, off_t *offset, size_t size) {
 
 // Who ends a program does not end the machine: whether the disk is waited for makes no difference then, but for the time.
 static int sync_with(long call, long n, int descriptor) {
+  if (n > 0 && disk) {
+    pthread_mutex_lock(&mutex);
+    if (call == SYS_syncfs) sync_all(); else sync_one(descriptor);
+    pthread_mutex_unlock(&mutex);
+  }
   if (n > 0 && skips_sync) return (int)end(n, 0);
   FINISH(n, call, descriptor);
 }
@@ -363,6 +482,33 @@ int futimens(int descriptor, const struct timespec times[2]) {
 int utimensat(int directory, const char *name, const struct timespec times[2], int flags) {
   long n = begin_at("utimensat", directory, name);
   FINISH(n, SYS_utimensat, directory, name, times, flags);
+}
+
+// MARK: Looks
+
+int fstatat(int directory, const char *name, struct stat *status, int flags) {
+  long n = begin_at("look-stat", directory, name);
+  FINISH(n, SYS_newfstatat, directory, name, status, flags);
+}
+int fstatat64(int directory, const char *name, struct stat64 *status, int flags) {
+  return fstatat(directory, name, (struct stat *)status, flags);
+}
+int stat(const char *name, struct stat *status) { return fstatat(AT_FDCWD, name, status, 0); }
+int lstat(const char *name, struct stat *status) { return fstatat(AT_FDCWD, name, status, AT_SYMLINK_NOFOLLOW); }
+int fstat(int descriptor, struct stat *status) {
+  long n = begin_descriptor("look-stat", descriptor);
+  FINISH(n, SYS_fstat, descriptor, status);
+}
+ssize_t read(int descriptor, void *bytes, size_t size) {
+  long n = begin_descriptor("look-read", descriptor);
+  FINISH(n, SYS_read, descriptor, bytes, size);
+}
+ssize_t pread(int descriptor, void *bytes, size_t size, off_t offset) {
+  long n = begin_descriptor("look-read", descriptor);
+  FINISH(n, SYS_pread64, descriptor, bytes, size, offset);
+}
+ssize_t pread64(int descriptor, void *bytes, size_t size, off64_t offset) {
+  return pread(descriptor, bytes, size, offset);
 }
 
 // MARK: Locks

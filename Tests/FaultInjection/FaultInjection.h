@@ -4,7 +4,8 @@
 //
 //   FAULT_ROOT=<path>          Only calls on what is below this directory count: an absolute path, no symbolic links.
 //   FAULT_CALLS=<name>,…       Only these calls count. Without it all do that change something; fcntl, which is here
-//                              for open-file-description locks alone, counts only when it is named.
+//                              for open-file-description locks alone, counts only when it is named, and so do look-open,
+//                              look-stat and look-read, which change nothing.
 //   FAULT_LOG=<file>           Appends a line for each call that counts: its number, its name, and what it is done to,
 //                              relative to the root; between two names " -> "; at the end " !" if it had to fail.
 //   FAULT_KILL_BEFORE=<n>      SIGKILL before call n, counted from 1; FAULT_KILL_AFTER=<n> after it.
@@ -13,6 +14,11 @@
 //                              k-th from there on does.
 //   FAULT_SHORT=1              Every call that writes more than one byte writes half of them.
 //   FAULT_SKIP_SYNC=1          fsync, fdatasync and syncfs count, and do nothing.
+//   FAULT_DISK=<path>          What a disk would have after a power failure, in this empty directory: data/FILE has the
+//                              bytes of a file when they were last synced, names/FILE the names of a directory when it
+//                              was, journal/FILE those of each directory at the last sync of anything, and all/FILE
+//                              those at the end; root/FILE is the root. FILE is the number of the inode with the time at
+//                              which it was made. Lines of names: kind (f or d), FILE, name.
 //   FAULT_PAUSE_BEFORE=<n>     Before call n, makes FAULT_PAUSE_FILE=<file> and waits until it is gone.
 //   FAULT_MEMORY=<file>        At the end, writes the most memory that was in use at once, in KiB. Needs no FAULT_ROOT.
 #ifndef FAULT_INJECTION_H

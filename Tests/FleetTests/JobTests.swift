@@ -73,8 +73,24 @@ struct JobTests {
           export JOB_COMPLETION_INDEX=$index
           /bin/sh -c "$(cat command)" || { [ $index = 1 ] && /bin/sh -c "$(cat command)"; } || exit 8
         done
+        sed -n '/- |$/,/resources:/{/- |$/d;/resources:/d;p}' \(Self.fleet)/k8s-merge-job.yaml |
+          sed "s#/results#$PWD/parts#g" > merge
+        /bin/sh -c "$(cat merge)" || exit 6
+        grep -q '"schema": "crashpadctl-group/1"' parts/groups.json || exit 5
+        mv parts/groups.json groups-by-job.json
         """ + Self.check, in: folder)
     #expect(result.status == 0, "\(result.text)\(result.errorText)")
+  }
+
+  @Test(arguments: ["k8s-job.yaml", "k8s-merge-job.yaml"])
+  func `The jobs of Kubernetes have what the restricted Pod Security Standard asks for`(name: String) throws {
+    let text = try String(contentsOfFile: "\(Self.fleet)/\(name)", encoding: .utf8)
+    for line in [
+      "runAsNonRoot: true", "seccompProfile: {type: RuntimeDefault}", "allowPrivilegeEscalation: false",
+      "capabilities: {drop: [\"ALL\"]}", "action: FailJob",
+    ] { #expect(text.contains(line), "\(name): \(line)") }
+    // 64: a usage error is not retried.
+    #expect(text.contains("values: [64,"))
   }
 
   @Test(
@@ -87,6 +103,7 @@ struct JobTests {
     let result = try Tool.shell(
       """
       \(validate) \(Self.fleet)/k8s-job.yaml || exit 9
+      \(validate) \(Self.fleet)/k8s-merge-job.yaml || exit 8
       sed s/backoffLimitPerIndex/backoffLimitPerPart/ \(Self.fleet)/k8s-job.yaml > other.yaml
       ! \(validate) other.yaml
       """, in: folder)

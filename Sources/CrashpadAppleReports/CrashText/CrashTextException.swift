@@ -80,7 +80,9 @@ extension CrashText {
     let codes = TextCodes.of(builder.report.exceptionCodes) ?? TextCodes.of(builder.report.exceptionSubtype) ?? []
     builder.setException(type: exception.type, signal: exception.signal, codes: codes)
     // Before iOS 10, the code of a termination was given as the exception type.
-    if builder.snapshot.exception == nil, exception.type?.allSatisfy(\.isHexDigit) == true, let code = codes.first {
+    if builder.snapshot.exception == nil, exception.type?.utf8.count == 8,
+      exception.type?.allSatisfy(\.isHexDigit) == true, let code = codes.first
+    {
       changeTermination { $0.code = $0.code ?? code }
     }
   }

@@ -10,14 +10,20 @@ extension CrashText {
   ///   - end: the length of the input in bytes.
   mutating func finish(isCut: Bool, end: Int) {
     guard !builder.isRefused else { return }
+    if builder.report.kind == .panic { return builder.setPanic(panic) }
     endRegisters()
     setVersion()
+    endTrees()
     endSamples()
     for index in builder.report.messages.indices { trim(&builder.report.messages[index].text) }
     builder.report.messages.removeAll { $0.text.isEmpty }
     if threadNumbers.enumerated().contains(where: { UInt64($0.offset) != $0.element }) {
-      for (index, number) in threadNumbers.enumerated() { builder.snapshot.threads[index].id = number }
+      for (index, number) in threadNumbers.enumerated() {
+        builder.snapshot.threads[index].number = Int(exactly: number)
+      }
     }
+    setElided()
+    nameLoader()
     setFaultingThread()
     resolveFrames()
     setException()
@@ -25,6 +31,32 @@ extension CrashText {
     if !seen.images {
       builder.note(isCut ? ReportRules.cut : ReportRules.noImages, at: isCut ? end : nil)
       if isCut { builder.snapshot.isComplete = false }
+    }
+  }
+
+  /// The numbers of the frames around a gap tell how many are missing.
+  private mutating func setElided() {
+    for gap in elided {
+      let list = frames.threads[gap.thread]
+      var count: UInt64?
+      if gap.index > 0, gap.index < list.count, let last = list[gap.index - 1].number,
+        let next = list[gap.index].number,
+        next > last + 1
+      {
+        count = next - last - 1
+      }
+      builder.snapshot.threads[gap.thread].elided.append(
+        ElidedFrames(index: gap.index, frames: count, levels: gap.levels))
+    }
+  }
+
+  /// Names the namespace of the dynamic loader's own message, which older texts have in place of a termination.
+  private mutating func nameLoader() {
+    guard hasLoaderMessage, let termination = builder.report.termination, termination.namespace == nil else { return }
+    builder.report.termination?.namespace = "DYLD"
+    for (words, code) in [("Library not loaded: ", 1), ("Symbol not found: ", 4)] as [(String, UInt64)]
+    where termination.code == nil && termination.reasons.contains(where: { $0.hasPrefix(words) }) {
+      builder.report.termination?.code = code
     }
   }
 
@@ -59,13 +91,30 @@ extension CrashText {
     frame.line = source.line
     frame.isInlined = source.isInlined
     frame.module = images.index(containing: source.address)
+    if source.address == 0, source.function != nil, source.image.isEmpty { return frame }
+    if frame.module == nil, source.image.first == UInt8(ascii: "<"), source.image.last == UInt8(ascii: ">") {
+      frame.module = module(ofUUID: source, &images)
+    }
     if frame.module == nil, !source.image.isEmpty, !source.image.equals("???"), !source.image.has(prefix: "<") {
       frame.module = images.index(named: source.image) ?? addMissing(source, &images)
     }
     guard let module = frame.module else { return frame }
     let start = builder.snapshot.modules[module].address
-    frame.moduleOffset = start.flatMap { $0 <= source.address ? source.address - $0 : nil } ?? source.moduleOffset
+    let distance = source.address == 0 ? nil : start.flatMap { $0 <= source.address ? source.address - $0 : nil }
+    frame.moduleOffset = distance ?? source.moduleOffset
     return frame
+  }
+
+  /// The module of a frame whose image is named by its UUID alone: "<4540B641-…> + 32448".
+  private mutating func module(ofUUID frame: TextFrame, _ images: inout TextImageIndex) -> Int? {
+    guard let uuid = UUIDBytes(text: frame.image.dropFirst().dropLast().string) else { return nil }
+    let known = builder.snapshot.modules.firstIndex { $0.identity == .uuid(uuid, age: 0) }
+    if let known { return known }
+    let address = frame.moduleOffset.flatMap { $0 <= frame.address ? frame.address - $0 : nil }
+    let module = builder.module(nil, file: nil, address: address, uuid: uuid.text)
+    builder.snapshot.modules.append(module)
+    images.add(module, builder.snapshot.modules.count - 1, name: [])
+    return builder.snapshot.modules.count - 1
   }
 
   /// Adds a module that has only the name and the address given in the frame.

@@ -5,12 +5,34 @@ internal import CrashpadSnapshot
 /// The lines of the header: the process, the time, the system and the exception.
 extension CrashText {
   mutating func head(_ content: TextBytes) {
+    if content.has(prefix: "Analysis of sampling ") {
+      builder.report.kind = .hang
+      return
+    }
+    if content.equals("Application main thread deadlocked") { return deadlocked() }
     guard let key = TextKey(content) else { return }
+    if key.name == "Process", isOfOther(key.value) { return }
+    if isOtherProcess { return }
+    if isCr4shed, cr4shedHead(key) { return }
     if identity(key) || place(key) || readException(key) { return }
     guard !key.value.isEmpty else { return }
-    if key.name == "Event" { builder.report.kind = key.value.equals("hang") ? .hang : .resource }
+    if key.name == "Event" { builder.report.kind = key.value.string.lowercased().contains("hang") ? .hang : .resource }
     if key.name == "Error Code" { builder.report.syndrome = key.value.number ?? builder.report.syndrome }
     builder.addField(key.name, key.value.string)
+  }
+
+  /// KSCrash ends the process when its main thread has not run for a while.
+  private mutating func deadlocked() {
+    builder.report.isDeadlock = true
+    builder.report.kind = .hang
+    exception = TextException()
+  }
+
+  /// Whether the line begins the section of another process, as in a spindump of the whole system.
+  private mutating func isOfOther(_ value: TextBytes) -> Bool {
+    guard let number = value.nameAndNumber.number else { return false }
+    isOtherProcess = builder.snapshot.processID.map { Int64($0) != number } ?? false
+    return isOtherProcess
   }
 
   private func known(_ value: TextBytes) -> String? { value.isEmpty || value.equals("???") ? nil : value.string }
@@ -69,11 +91,11 @@ extension CrashText {
     case "Incident Identifier": builder.report.incident = known(key.value)
     case "CrashReporter Key", "Anonymous UUID": builder.report.reporterKey = known(key.value)
     case "Hardware Model", "Hardware model":
-      isEmbedded = true
       builder.snapshot.system.machine = builder.content(known(key.value))
     case "Date/Time":
       builder.report.captureTime = known(key.value)
       builder.snapshot.snapshotTime = ReportTime.timestamp(builder.report.captureTime) ?? builder.snapshot.snapshotTime
+    case "CrashDoctor Diagnosis": builder.report.diagnosis = known(key.value)
     case "Launch Time":
       builder.report.launchTime = known(key.value)
       builder.snapshot.startTime = ReportTime.timestamp(builder.report.launchTime)
@@ -84,7 +106,7 @@ extension CrashText {
     return true
   }
 
-  /// Parses "1.4.4 (44)": the version and the build. Before iOS 15, crash texts had the build first.
+  /// Parses "1.4.4 (44)" or "44 (1.4.4)": the version and the build.
   mutating func setVersion() {
     guard let version, let text = Optional(Array(version.utf8)[...]) else { return }
     var outer = text.trimmed
@@ -93,8 +115,22 @@ extension CrashText {
       inner = outer[(open + 2)...].dropLast().trimmed
       outer = outer[..<open].trimmed
     }
-    let isSwapped = isEmbedded && !threadNumbers.isEmpty && (builder.snapshot.system.osMajor ?? 15) < 15
-    builder.report.version = known(isSwapped && !inner.isEmpty ? inner : outer) ?? builder.report.version
-    builder.report.build = known(isSwapped && !inner.isEmpty ? outer : inner) ?? builder.report.build
+    let isSwapped = !inner.isEmpty && order(outer, inner) == .buildFirst
+    builder.report.version = known(isSwapped ? inner : outer) ?? builder.report.version
+    builder.report.build = known(isSwapped ? outer : inner) ?? builder.report.build
   }
+
+  /// The order of the two; what their forms show counts more than the rule, which other programs do not keep.
+  private mutating func order(_ outer: TextBytes, _ inner: TextBytes) -> VersionOrder {
+    builder.finishPlatform()
+    // A text without threads is of the logger of resources, which always had the version first.
+    let rule = threadNumbers.isEmpty ? .versionFirst : isForeign ? nil : VersionOrder.of(builder.snapshot.system)
+    guard known(outer) != nil, known(inner) != nil else { return rule ?? .versionFirst }
+    let shown = VersionOrder.shown(by: outer.string, inner.string)
+    builder.report.isVersionInferred = rule == nil || (shown != nil && shown != rule)
+    return shown ?? rule ?? .versionFirst
+  }
+
+  /// Whether another program than Apple's wrote the text: PLCrashReporter has a signal as the type of the exception.
+  private var isForeign: Bool { exception.type?.hasPrefix("SIG") == true && exception.signal == nil }
 }

@@ -9,6 +9,12 @@ struct TextKey {
   /// Whether at least two blanks follow the colon, as with Apple's keys.
   let isPadded: Bool
 
+  init(name: String, value: TextBytes) {
+    self.name = name
+    self.value = value
+    isPadded = true
+  }
+
   /// Nil if the line does not have this form.
   init?(_ line: TextBytes) {
     guard let first = line.first, (0x41...0x5a).contains(first), let colon = line.prefix(42).firstIndex(of: 0x3a) else {
@@ -47,6 +53,9 @@ struct TextFrame {
   var file: String?
   var line: UInt32?
   var isInlined = false
+  /// The number at the start of the line.
+  var number: UInt64?
+  var hasAddress = true
 
   init(address: UInt64, offset: Int) {
     self.address = address
@@ -58,11 +67,32 @@ extension TextFrame {
   /// Parses "0   libobjc.A.dylib   0x00007fff69feae9d objc_msgSend + 29"; nil if the line is not a frame.
   init?(_ line: TextBytes) {
     var rest = line
-    guard rest.takeNumber() != nil, let first = rest.first, TextBytes.isBlank(first) else { return nil }
-    guard let place = Self.place(rest) else { return nil }
-    self.init(address: place.address, offset: line.startIndex)
-    image = place.image
-    readWhat(place.rest)
+    guard let number = rest.takeNumber(), let first = rest.first, TextBytes.isBlank(first) else { return nil }
+    if let place = Self.place(rest) {
+      self.init(address: place.address, offset: line.startIndex)
+      image = place.image
+      readWhat(place.rest)
+    } else {
+      guard let parts = Self.named(rest) else { return nil }
+      self.init(address: 0, offset: line.startIndex)
+      hasAddress = false
+      image = parts.image
+      readWhat(parts.rest)
+      guard function != nil else { return nil }
+    }
+    self.number = number
+  }
+
+  /// Splits the rest of a frame without an address, as Bugly writes them: "UIKitCore   -[UIView layout] + 64". The image
+  /// ends at a tab or two blanks, or else at the first blank.
+  private static func named(_ text: TextBytes) -> (image: TextBytes, rest: TextBytes)? {
+    let text = text.trimmed
+    guard let plus = text.last(of: " + "), text[(plus + 3)...].prefix(while: { $0 != 0x20 }).decimal != nil else {
+      return nil
+    }
+    let gap = text.firstIndex(of: 0x09) ?? text.first(of: "  ") ?? text.firstIndex(of: 0x20)
+    guard let gap, gap < plus else { return nil }
+    return (text[..<gap].trimmed, text[gap...].trimmed)
   }
 
   /// Splits the rest of a frame. The image's name may contain blanks, so it ends only at the address.
@@ -149,6 +179,16 @@ struct TextFrames {
   var threads: [[TextFrame]] = []
 }
 
+/// The call tree of a thread, with what else is known of the thread.
+struct TextTree {
+  var id: UInt64?
+  var name: String?
+  var queue: String?
+  /// The report's words about what the thread waits for.
+  var blocked: String?
+  var samples: [TextSample] = []
+}
+
 /// A line in a call tree: the number of samples, and their frame.
 struct TextSample {
   /// The number of bytes before the count.
@@ -158,7 +198,8 @@ struct TextSample {
 
   /// Parses "    61  ??? (libsystem_pthread.dylib + 2240) [0x22f72b8c0]"; nil if the line has another form.
   init?(_ line: TextBytes) {
-    let content = line.drop { TextBytes.isBlank($0) || $0 == UInt8(ascii: "*") }
+    // The marks connect the branches of a tree.
+    let content = line.drop { TextBytes.isBlank($0) || "*+!:|".utf8.contains($0) }
     depth = content.startIndex - line.startIndex
     var rest = content
     guard let count = rest.takeNumber(), rest.first.map({ TextBytes.isBlank($0) }) == true else { return nil }
@@ -169,6 +210,7 @@ struct TextSample {
     else { return nil }
     var frame = TextFrame(address: address, offset: content.startIndex)
     frame.readSample(rest[..<open].trimmed)
+    frame.readPlace(rest[(close + 1)...].trimmed)
     self.frame = frame
   }
 }
@@ -178,7 +220,16 @@ extension TextFrame {
   /// "CoreFoundation 0x1858ec000 + 37028".
   fileprivate mutating func readSample(_ text: TextBytes) {
     var name = text
-    if text.last == UInt8(ascii: ")"), let open = text.last(of: "(") {
+    if let start = text.last(of: "  (in "), let close = text[start...].firstIndex(of: UInt8(ascii: ")")) {
+      image = text[(start + "  (in ".utf8.count)..<close]
+      let rest = text[(close + 1)...].trimmed
+      if rest.has(prefix: "load address "), let plus = rest.last(of: " + ") {
+        moduleOffset = rest[(plus + 3)...].number
+      } else if rest.has(prefix: "+ ") {
+        functionOffset = rest.dropFirst(2).trimmed.number
+      }
+      name = text[..<start].trimmed
+    } else if text.last == UInt8(ascii: ")"), let open = text.last(of: "(") {
       let inner = text[(open + 1)...].dropLast()
       name = text[..<open].trimmed
       if let plus = inner.last(of: " + "), let distance = inner[(plus + 3)...].number {
@@ -192,5 +243,15 @@ extension TextFrame {
     }
     guard !name.isEmpty, !name.equals("???") else { return }
     function = name.string
+  }
+
+  /// Parses "main.swift:4", which sample(1) writes behind the address.
+  fileprivate mutating func readPlace(_ text: TextBytes) {
+    let word = text.prefix { !TextBytes.isBlank($0) }
+    guard let colon = word.lastIndex(of: UInt8(ascii: ":")), colon > word.startIndex,
+      let line = word[(colon + 1)...].decimal
+    else { return }
+    file = word[..<colon].string
+    self.line = UInt32(exactly: line)
   }
 }

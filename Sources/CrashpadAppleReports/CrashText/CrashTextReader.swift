@@ -6,9 +6,11 @@ internal import CrashpadSnapshot
 enum CrashTextReader {
   /// - Parameter start: the byte offset of the text; a JSON header may precede it.
   static func read(_ bytes: RawSpan, from start: Int, into builder: inout ReportBuilder) {
-    var text = CrashText(builder)
     let content = bytes.array(in: ByteRange(offset: 0, count: bytes.byteCount))
     var rest = content[min(start, content.count)...]
+    if CrashlyticsText.begins(rest.withoutMark) { return CrashlyticsText.read(rest.withoutMark, into: &builder) }
+    var text = CrashText(builder)
+    text.isCr4shed = CrashText.isCr4shed(rest.withoutMark)
     var indentation: Int?
     while let line = rest.popLine() {
       if indentation == nil { indentation = line.headIndentation }
@@ -21,6 +23,9 @@ enum CrashTextReader {
 }
 
 extension TextBytes {
+  /// The text without a byte order mark and blank lines before it.
+  fileprivate var withoutMark: TextBytes { drop { [0xef, 0xbb, 0xbf, 0x20, 0x09, 0x0a, 0x0d].contains($0) } }
+
   /// Removes and returns the first line, without its line end.
   fileprivate mutating func popLine() -> TextBytes? {
     guard !isEmpty else { return nil }
@@ -58,6 +63,12 @@ struct CrashText {
     case images
     /// The parts of a resource report.
     case heaviest, samples
+    /// The call trees of threads, of sample(1) and spindump.
+    case tree
+    /// The text of the kernel.
+    case panic
+    /// Cr4shed's list of images.
+    case loadedImages
     case skipped
     case ended
   }
@@ -72,6 +83,8 @@ struct CrashText {
     var images = false
     var ownBacktrace = false
     var samples = 0
+    /// Whether a frame had an address.
+    var addresses = false
   }
 
   // MARK: What is resolved at the end
@@ -83,11 +96,24 @@ struct CrashText {
   var thread = 0
   var faultingNumber: UInt64?
   var frames = TextFrames()
+  /// The places where frames of a recursion are missing: the thread, the number of frames before, and the levels.
+  var elided: [(thread: Int, index: Int, levels: UInt64?)] = []
+  /// The calls of the recursion whose frames are read.
+  var recursionDepth: UInt64?
   var registers: [CPUContext.NamedRegister] = []
   var exception = TextException()
   var version: String?
-  var isEmbedded = false
   var samples: [TextSample] = []
+  var trees: [TextTree] = []
+  var hasLoaderMessage = false
+  /// Whether the section of another process than the report's is read.
+  var isOtherProcess = false
+  var isCr4shed = false
+  /// The text of a panic.
+  var panic = ""
+  /// The name of the exception, and of the thread, in a log of Cr4shed.
+  var exceptionName: String?
+  var threadName: TextBytes?
 
   init(_ builder: ReportBuilder) { self.builder = builder }
 
@@ -95,7 +121,9 @@ struct CrashText {
     let content = line.trimmed
     guard !content.isEmpty else { return blank() }
     let isIndented = line.first.map { TextBytes.isBlank($0) } ?? false
-    if !beginSection(content, isIndented: isIndented) { body(content, line, isIndented: isIndented) }
+    if section == .panic || !beginSection(content, isIndented: isIndented) {
+      body(content, line, isIndented: isIndented)
+    }
     isAfterBlank = false
   }
 
@@ -105,7 +133,8 @@ struct CrashText {
     case .registers:
       endRegisters()
       section = .head
-    case .termination, .triage, .syslog, .formulating, .heaviest: section = .head
+    case .panic: panic += "\n"
+    case .termination, .triage, .syslog, .formulating, .heaviest, .dyld: section = .head
     case .lastException where !frames.last.isEmpty: section = .head
     case .messages:
       if builder.report.messages.last?.text.isEmpty == false { addMessageLine("") }
@@ -134,7 +163,9 @@ struct CrashText {
         section = .head
         head(content)
       }
-    case .dyld: addReason(content.string)
+    case .dyld:
+      hasLoaderMessage = true
+      addReason(content.string)
     case .formulating: builder.report.notes.append(content.string)
     case .lastException: lastException(content)
     case .ownBacktrace: if !seen.ownBacktrace { readFrame(content, of: .lastException) }
@@ -150,6 +181,9 @@ struct CrashText {
     case .images: if !readImage(content) { section = .skipped }
     case .heaviest: heaviest(content)
     case .samples: sample(line)
+    case .tree: treeLine(line)
+    case .panic: panic += "\n" + line.string
+    case .loadedImages: loadedImage(content)
     case .skipped, .ended: break
     }
   }
@@ -166,28 +200,45 @@ struct CrashText {
 
   /// Whether the line begins a part of the report, or is all of it.
   private mutating func beginSection(_ content: TextBytes, isIndented: Bool) -> Bool {
-    if isIndented {
-      guard content.has(prefix: "Binary Images:"), section == .samples else { return false }
-      seen.images = true
-      section = .images
-      return true
-    }
+    if isIndented { return beginIndented(content) }
     switch content.first {
+    case UInt8(ascii: "T") where content.has(prefix: "Total number in stack"):
+      section = .skipped
+      return true
+    case UInt8(ascii: "-") where content.has(prefix: "--------"):
+      recursion(content)
+      return section == .thread
     case UInt8(ascii: "T") where content.has(prefix: "Thread "): return beginThread(content)
     case UInt8(ascii: "B"), UInt8(ascii: "A"), UInt8(ascii: "V"), UInt8(ascii: "E"), UInt8(ascii: "K"),
       UInt8(ascii: "L"), UInt8(ascii: "D"), UInt8(ascii: "F"), UInt8(ascii: "H"), UInt8(ascii: "M"),
+      UInt8(ascii: "C"),
       UInt8(ascii: "P"), UInt8(ascii: "U"), UInt8(ascii: "S"), UInt8(ascii: "I"):
       return beginNamed(content)
     case UInt8(ascii: "p") where content.has(prefix: "panic(cpu ") && builder.snapshot.threads.isEmpty:
-      builder.note(ReportRules.notACrash, at: content.startIndex, found: .text("Panic"))
-      builder.isRefused = true
-      section = .ended
+      builder.report.kind = .panic
+      panic = content.string
+      section = .panic
       return true
     default: return false
     }
   }
 
+  /// Whether an indented line begins a part of the section of one process.
+  private mutating func beginIndented(_ content: TextBytes) -> Bool {
+    if content.has(prefix: "Binary Images:"), section == .samples || section == .tree {
+      seen.images = true
+      section = isOtherProcess ? .skipped : .images
+      return true
+    }
+    guard content.has(prefix: "Thread 0x"), [.head, .tree, .images, .skipped].contains(section), !isOtherProcess else {
+      return false
+    }
+    return beginTextTree(content)
+  }
+
   private static let sections: [(title: String, section: Section)] = [
+    ("Call graph:", .tree), ("Sort by top of stack", .skipped), ("Handler crashed while reporting:", .ended),
+    ("Loaded images:", .loadedImages),
     ("Binary Images", .images), ("Application Specific Information:", .messages),
     ("Application Specific Signatures:", .signatures), ("Application Specific Backtrace", .ownBacktrace),
     ("Last Exception Backtrace:", .lastException), ("Kernel Triage:", .triage), ("Filtered syslog:", .syslog),
@@ -200,6 +251,10 @@ struct CrashText {
   ]
 
   private mutating func beginNamed(_ content: TextBytes) -> Bool {
+    if isCr4shed, content.equals("Call stack:") {
+      beginCallStack()
+      return true
+    }
     guard let row = Self.sections.first(where: { content.has(prefix: $0.title) }) else {
       // A second report follows the first.
       if seen.images, content.has(prefix: "Incident Identifier:") || content.has(prefix: "Process:  ") {
@@ -219,6 +274,9 @@ struct CrashText {
     case .vmRegions: builder.report.vmRegionInfo = row.title.hasSuffix(":") ? value.string : content.string
     case .messages: builder.addMessage(value.string)
     case .lastException: if !value.isEmpty { lastException(value) }
+    case .ended where row.title.hasPrefix("Handler crashed"):
+      builder.report.notes.append("The crash reporter crashed as well while it wrote the report.")
+    case .loadedImages: seen.images = true
     case .ownBacktrace: if !frames.last.isEmpty { seen.ownBacktrace = true }
     case .samples:
       seen.samples += 1

@@ -11,6 +11,7 @@ extension CrashText {
     var rest = content.dropFirst("Thread ".utf8.count)
     guard let number = rest.takeNumber() else { return false }
     endRegisters()
+    recursionDepth = nil
     if rest.has(prefix: " name:") {
       thread = threadIndex(number)
       setName(rest.dropFirst(" name:".utf8.count), of: thread)
@@ -31,7 +32,10 @@ extension CrashText {
     let state = rest[..<colon].trimmed
     guard [0, 7, 8, 10, 11].contains(state.count) else { return false }
     thread = threadIndex(number)
-    if state.equals("Crashed"), faultingNumber == nil { faultingNumber = number }
+    if state.equals("Crashed") {
+      builder.report.statesCrash = true
+      if faultingNumber == nil { faultingNumber = number }
+    }
     if state.equals("Attributed") || state.equals("Highlighted"), faultingNumber == nil { faultingNumber = number }
     let name = rest[(colon + 1)...].drop { $0 == UInt8(ascii: ":") }
     if !name.trimmed.isEmpty { setName(name, of: thread) }
@@ -39,7 +43,21 @@ extension CrashText {
     return true
   }
 
-  private mutating func threadIndex(_ number: UInt64) -> Int {
+  /// Reads "-------- ELIDED 9994 LEVELS OF RECURSION THROUGH 0x10a02 work + 12", which stands where frames are missing.
+  mutating func recursion(_ content: TextBytes) {
+    guard section == .thread, frames.threads.indices.contains(thread) else { return }
+    if content.first(of: "RECURSION ") != nil, let start = content.last(of: "LEVEL ") {
+      var rest = content[(start + "LEVEL ".utf8.count)...]
+      // The levels are counted down to the outermost.
+      if let level = rest.takeNumber() { recursionDepth = max(recursionDepth ?? 0, level) }
+    }
+    guard let start = content.first(of: "ELIDED ") else { return }
+    var rest = content[(start + "ELIDED ".utf8.count)...]
+    elided.append((thread, frames.threads[thread].count, recursionDepth ?? rest.takeNumber()))
+    recursionDepth = nil
+  }
+
+  mutating func threadIndex(_ number: UInt64) -> Int {
     if let index = threadIndices[number] { return index }
     let index = builder.snapshot.threads.count
     threadIndices[number] = index
@@ -51,7 +69,7 @@ extension CrashText {
     return index
   }
 
-  private mutating func setName(_ text: TextBytes, of index: Int) {
+  mutating func setName(_ text: TextBytes, of index: Int) {
     let words = "Dispatch queue:"
     let queue = text.first(of: words)
     let name = text[..<(queue ?? text.endIndex)].trimmed
@@ -64,7 +82,7 @@ extension CrashText {
   // MARK: Frames
 
   mutating func readFrame(_ content: TextBytes, of owner: TextFrames.Owner) {
-    guard let frame = TextFrame(content) else {
+    guard let frame = TextFrame(content), isExpected(frame) else {
       if continueName(content, of: owner) { return }
       // A line that begins with a number was probably meant as a frame.
       if content.first.map({ (0x30...0x39).contains($0) }) == true {
@@ -83,6 +101,12 @@ extension CrashText {
       }
       frames.threads[index].append(frame)
     }
+  }
+
+  /// Whether a frame may be one: a text whose frames have addresses has none without, but broken lines that look so.
+  private mutating func isExpected(_ frame: TextFrame) -> Bool {
+    if frame.hasAddress { seen.addresses = true }
+    return frame.hasAddress || !seen.addresses
   }
 
   /// Parses " + 0 [inlined]", the rest of a frame whose function name contains a line feed.

@@ -31,24 +31,11 @@ extension CrashText {
 
   /// Reverses the stack so that the innermost frame is first. If the text has no stack, takes it from the call tree.
   mutating func endSamples() {
-    guard builder.report.kind == .resource, threadNumbers.isEmpty else { return }
+    guard [.resource, .hang].contains(builder.report.kind), threadNumbers.isEmpty, trees.isEmpty else { return }
     if frames.threads.isEmpty, !samples.isEmpty {
       addSampleThread()
-      frames.threads[0] = heaviestPath()
+      frames.threads[0] = TextSample.heaviestPath(samples)
     }
     if !frames.threads.isEmpty { frames.threads[0].reverse() }
-  }
-
-  private func heaviestPath() -> [TextFrame] {
-    var path: [TextFrame] = []
-    var range = samples.indices
-    while let depth = samples[range].map(\.depth).min() {
-      let level = range.filter { samples[$0].depth == depth }
-      guard let heaviest = level.max(by: { (samples[$0].count, $1) < (samples[$1].count, $0) }) else { break }
-      path.append(samples[heaviest].frame)
-      let end = samples[(heaviest + 1)..<range.upperBound].firstIndex { $0.depth <= depth } ?? range.upperBound
-      range = heaviest + 1..<end
-    }
-    return path
   }
 }

@@ -20,6 +20,7 @@ extension ReportBuilder {
     if let frames = body["lastExceptionBacktrace"] {
       report.lastException = readFrames(frames, "lastExceptionBacktrace")
     }
+    readOwnFacts(body[OwnFacts.key])
     if snapshot.threads.isEmpty { note(ReportRules.noThreads) }
   }
 
@@ -32,9 +33,9 @@ extension ReportBuilder {
     report.exceptionCodes = exception?["codes"]?.string
     report.exceptionSubtype = exception?["subtype"]?.string
     report.exceptionMessage = exception?["message"]?.string
-    if body["isCorpse"]?.bool == true { report.exceptionNotes.append("EXC_CORPSE_NOTIFY") }
-    if report.isNonFatal { report.exceptionNotes.append("NON-FATAL CONDITION (this is NOT a crash)") }
-    if report.isSimulated { report.exceptionNotes.append("SIMULATED (this is NOT a crash)") }
+    if body["isCorpse"]?.bool == true { report.exceptionNotes.append(IPSNotes.corpse) }
+    if report.isNonFatal { report.exceptionNotes.append(IPSNotes.nonFatal) }
+    if report.isSimulated { report.exceptionNotes.append(IPSNotes.simulated) }
     let stream = body["instructionByteStream"]
     report.codeBefore = Base64.decode(stream?["beforePC"]?.string)
     report.codeAt = Base64.decode(stream?["atPC"]?.string)
@@ -67,7 +68,7 @@ extension ReportBuilder {
 
   private mutating func readMessages(_ body: JSONValue) {
     for (image, texts) in body["asi"]?.members ?? [] {
-      for text in texts.strings { addMessage(text, image: image) }
+      for text in texts.strings { addMessage(text, image: image.isEmpty ? nil : image) }
     }
     if let list = body["asi"], list.kind == .array {
       for text in list.strings { addMessage(text) }
@@ -75,36 +76,5 @@ extension ReportBuilder {
     report.kernelTriage = body["ktriageinfo"]?.string?.split(separator: "\n").map(String.init) ?? []
     report.vmRegionInfo = body["vmRegionInfo"]?.string ?? body["vmregioninfo"]?.string
     report.notes = body["reportNotes"]?.strings ?? []
-  }
-}
-
-/// Base64 as in RFC 4648; decoding stops at the first character that is not a digit.
-enum Base64 {
-  static func decode(_ text: String?) -> [UInt8] {
-    guard let text else { return [] }
-    var bytes: [UInt8] = []
-    var bits: UInt32 = 0
-    var count = 0
-    for character in text.utf8 {
-      guard let value = value(character) else { break }
-      bits = bits << 6 | value
-      count += 6
-      if count >= 8 {
-        count -= 8
-        bytes.append(UInt8(truncatingIfNeeded: bits >> UInt32(count)))
-      }
-    }
-    return bytes
-  }
-
-  private static func value(_ character: UInt8) -> UInt32? {
-    switch character {
-    case 0x41...0x5a: UInt32(character - 0x41)
-    case 0x61...0x7a: UInt32(character - 0x61 + 26)
-    case 0x30...0x39: UInt32(character - 0x30 + 52)
-    case UInt8(ascii: "+"): 62
-    case UInt8(ascii: "/"): 63
-    default: nil
-    }
   }
 }

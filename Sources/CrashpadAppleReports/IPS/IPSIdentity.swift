@@ -16,6 +16,7 @@ extension ReportBuilder {
     report.captureTime = header["timestamp"]?.string
     snapshot.snapshotTime = ReportTime.timestamp(report.captureTime)
     setSystem(header["os_version"]?.string)
+    platformNumber = header["platform"]?.uint64
   }
 
   private func nonEmpty(_ text: String?) -> String? { text?.isEmpty == false ? text : nil }

@@ -27,7 +27,15 @@ extension ReportBuilder {
       jetsam.processes.append(process(value))
     }
     report.jetsam = jetsam
+    assumeDevice()
+    readOwnFacts(body[OwnFacts.key])
+  }
+
+  /// These reports do not state the processor; they are of devices, whose processor is one of ARM.
+  private mutating func assumeDevice() {
+    guard snapshot.system.architecture == .unknown else { return }
     snapshot.system.architecture = .arm64
+    report.isArchitectureInferred = true
   }
 
   private func systemMemory(_ pages: JSONValue?) -> SystemMemory? {
@@ -56,7 +64,9 @@ extension ReportBuilder {
     readIdentity(body)
     readStackshotImages(body["binaryImages"] ?? body["stackshot"]?["binaryImages"])
     let processes = (body["processByPid"] ?? body["stackshot"]?["processByPid"])?.members ?? []
-    report.captureTime = report.captureTime ?? body["date"]?.string
+    report.captureTime = body["date"]?.string ?? report.captureTime
+    snapshot.snapshotTime = ReportTime.timestamp(report.captureTime) ?? snapshot.snapshotTime
+    addField("Reason", body["reason"]?.string)
     setSystem(body["build"]?.string ?? report.osText)
     if let product = body["product"]?.string { snapshot.system.machine = content(product) }
     let wanted = snapshot.processID.map { String($0) }
@@ -66,7 +76,7 @@ extension ReportBuilder {
     report.processName = process.value["procname"]?.string ?? report.processName
     snapshot.processID = Int32(process.key)
     for (id, thread) in process.value["threadById"]?.members ?? [] { readStackshotThread(id, thread) }
-    if snapshot.system.architecture == .unknown { snapshot.system.architecture = .arm64 }
+    assumeDevice()
   }
 
   /// Reads rows of UUID, address and kind.

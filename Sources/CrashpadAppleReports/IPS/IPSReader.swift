@@ -48,7 +48,8 @@ enum IPSReader {
   /// Whether an object is a body rather than a header; both have a bug type.
   private static func isBody(_ object: JSONValue) -> Bool {
     object["threads"] != nil || object["procName"] != nil || object["usedImages"] != nil || object["captureTime"] != nil
-      || object["processes"] != nil || object["processByPid"] != nil
+      || object["processes"] != nil || object["processByPid"] != nil || object["panicString"] != nil
+      || object["macOSPanicString"] != nil
   }
 
   /// Refuses a type that is not a crash; names the type if the table has it.
@@ -70,7 +71,9 @@ enum IPSReader {
     }
     switch builder.report.kind {
     case .jetsam: builder.readJetsam(body)
-    case .stackshot: builder.readStackshot(body)
+    case .panic, .forceReset: builder.readPanic(body)
+    // One process that was taken out of a stackshot has the form of a crash.
+    case .stackshot where body["processByPid"] != nil || body["stackshot"] != nil: builder.readStackshot(body)
     default: builder.readCrash(body)
     }
   }

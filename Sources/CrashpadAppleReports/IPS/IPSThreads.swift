@@ -21,6 +21,10 @@ extension ReportBuilder {
     var module = module(
       image["path"]?.string ?? name, file: name, address: image["base"]?.uint64, size: image["size"]?.uint64,
       uuid: image["uuid"]?.string)
+    if let digits = image["buildID"]?.string {
+      let bytes = SwiftHex.bytes(digits)
+      if !bytes.isEmpty { module.identity = .buildID(snapshot.store(bytes)) }
+    }
     module.architecture = image["arch"]?.string
     module.bundleID = image["CFBundleIdentifier"]?.string
     module.bundleVersion = image["CFBundleShortVersionString"]?.string
@@ -40,12 +44,27 @@ extension ReportBuilder {
       thread.name = content(value["name"]?.string)
       thread.queue = content(value["queue"]?.string)
       thread.frames = value["frames"].map { readFrames($0, "\(path).frames") } ?? []
+      thread.number = value["number"]?.int64.flatMap { Int(exactly: $0) }
+      thread.elided = readElided(value["recursionInfoArray"], frameCount: thread.frames?.count ?? 0)
       if value["triggered"]?.bool == true, report.faultingThread == nil { report.faultingThread = index }
       if let state = value["threadState"], state.kind == .object {
         thread.context = readState(state)
         if report.faultingThread == index { readFault(state) }
       }
       snapshot.threads.append(thread)
+    }
+  }
+
+  /// Reads where frames of recursions are missing. The numbers count them too.
+  private func readElided(_ list: JSONValue?, frameCount: Int) -> [ElidedFrames] {
+    var missing: UInt64 = 0
+    return (list?.elements ?? []).compactMap { value in
+      guard let hottest = value["hottestElided"]?.uint64, hottest >= missing,
+        let index = Int(exactly: hottest - missing), index <= frameCount
+      else { return nil }
+      let count = value["coldestElided"]?.uint64.flatMap { $0 >= hottest && $0 < .max ? $0 - hottest + 1 : nil }
+      missing = missing.addingReportingOverflow(count ?? 0).partialValue
+      return ElidedFrames(index: index, frames: count, levels: value["depth"]?.uint64)
     }
   }
 
@@ -71,7 +90,8 @@ extension ReportBuilder {
       frame.address = (module.address ?? 0) &+ offset
       if !module.isAbsolute {
         frame.module = image
-        frame.moduleOffset = module.address.map { _ in offset }
+        let isPlaced = module.address != nil && value["crashpadctl_unplaced"] == nil
+        frame.moduleOffset = isPlaced ? offset : value["crashpadctl_offset"]?.uint64
       }
     } else if value["imageIndex"] != nil, snapshot.isComplete {
       note(

@@ -11,7 +11,18 @@ enum KSCrashReader {
     guard let root = builder.readJSON(tree),
       root["crash"] != nil || root["binary_images"] != nil || root["report"] != nil
     else { return builder.refuseEmpty(tree) }
-    builder.readKSCrash(root)
+    builder.readKSCrash(whole(root))
+    if root["recrash_report"] != nil {
+      builder.report.notes.append("The crash reporter crashed as well while it wrote the report.")
+    }
+  }
+
+  /// The report of the crash itself, where it stands within that of a crash of the reporter.
+  private static func whole(_ root: JSONValue) -> JSONValue {
+    guard root["crash"]?["threads"] == nil, let inner = root["recrash_report"], inner["crash"]?["threads"] != nil else {
+      return root
+    }
+    return inner
   }
 }
 
@@ -26,7 +37,7 @@ extension ReportBuilder {
     }
     if snapshot.threads.isEmpty { note(ReportRules.noThreads, at: root["crash"]?.offset) }
     readError(root["crash"]?["error"])
-    addField("Diagnosis", root["crash"]?["diagnosis"]?.string)
+    report.diagnosis = root["crash"]?["diagnosis"]?.string
     if root["incomplete"]?.bool == true { snapshot.isComplete = false }
   }
 
@@ -52,6 +63,11 @@ extension ReportBuilder {
       let version = system["system_version"]?.display.map { " \($0)" } ?? ""
       setSystem(name + version + (system["os_version"]?.display.map { " (\($0))" } ?? ""))
     }
+    if system["build_type"]?.string == "simulator" {
+      snapshot.system.platform = snapshot.system.platform ?? Platform(nil)
+      snapshot.system.platform?.isSimulator = true
+    }
+    if let memory = system["app_memory"] { report.memory = readMemory(memory) }
     let fields: [(String, JSONValue?)] = [
       ("Boot Time", system["boot_time"]), ("Jailbroken", system["jailbroken"]), ("Build Type", system["build_type"]),
       ("Kernel Version", system["kernel_version"]), ("Free Memory", system["memory"]?["free"]),
@@ -116,6 +132,13 @@ extension ReportBuilder {
       report.faultingThread = index
       report.faultAddress = value["registers"]?["exception"]?["far"]?.uint64
       report.syndrome = value["registers"]?["exception"]?["esr"]?.uint64
+      report.hasStackOverflow = value["stack"]?["overflow"]?.bool ?? false
+      for (_, address) in value["notable_addresses"]?.members ?? [] {
+        guard let name = address["last_deallocated_obj"]?.string, !report.deallocatedObjects.contains(name) else {
+          continue
+        }
+        report.deallocatedObjects.append(name)
+      }
     }
     snapshot.threads.append(thread)
   }
@@ -159,6 +182,9 @@ extension ReportBuilder {
     if snapshot.exception != nil { setCodesText(codes) }
     let kind = error["type"]?.string
     if kind == "hang" || kind == "deadlock" { report.kind = .hang }
+    report.isDeadlock = kind == "deadlock"
+    report.endedForMemory = kind == "memory_termination"
+    if let memory = error["memory_termination"] { report.memory = readMemory(memory) }
     addField("Crash Type", kind)
     addMessages(error)
   }

@@ -50,8 +50,13 @@ enum MetricKitReader {
     }
     if found.isEmpty, root["callStackTree"] != nil || root["callStacks"] != nil {
       let metadata = root["diagnosticMetaData"]
-      let isHang = metadata?["hangDuration"] != nil || metadata?["launchDuration"] != nil
-      let isResource = metadata?["totalCPUTime"] != nil || metadata?["writesCaused"] != nil
+      // Since iOS 27 the measures stand beside the tree.
+      let isHang = (["hangDuration", "launchDuration"] as [StaticString]).contains {
+        (metadata?[$0] ?? root[$0]) != nil
+      }
+      let isResource = (["totalCPUTime", "writesCaused", "totalBytesWritten"] as [StaticString]).contains {
+        (metadata?[$0] ?? root[$0]) != nil
+      }
       let kind: ReportSnapshot.Kind = isHang ? .hang : isResource ? .resource : .crash
       found = [Diagnostic(kind: kind, name: kind.rawValue, value: root, payload: root, rank: 0)]
     }
@@ -78,6 +83,7 @@ struct MetricKitDiagnostic {
 
   mutating func read(_ diagnostic: MetricKitReader.Diagnostic, in root: JSONValue) {
     builder.report.kind = diagnostic.kind
+    builder.report.endedForMemory = diagnostic.name == "memoryException"
     // Before iOS 27 the facts are in the diagnostic, from then on in the report and its environment.
     let sources = [diagnostic.value["diagnosticMetaData"], root["environment"], diagnostic.value].compactMap { $0 }
     readIdentity(sources, root)
@@ -134,10 +140,18 @@ struct MetricKitDiagnostic {
       ("Region Format", first(sources, "regionFormat")), ("Low Power Mode", first(sources, "lowPowerModeEnabled")),
       ("TestFlight", first(sources, "isTestFlightApp")), ("Hang Duration", first(sources, "hangDuration")),
       ("Launch Duration", first(sources, "launchDuration")), ("Total CPU Time", first(sources, "totalCPUTime")),
-      ("Total Sampled Time", first(sources, "totalSampledTime")), ("Writes Caused", first(sources, "writesCaused")),
+      ("Total Sampled Time", first(sources, "totalSampledTime")),
+      ("Writes Caused", first(sources, "writesCaused") ?? first(sources, "totalBytesWritten")),
       ("Termination Category", first(sources, "terminationCategory")),
     ]
-    for (name, value) in fields { builder.addField(name, value?.display) }
+    for (name, value) in fields { builder.addField(name, value.flatMap(Self.measure)) }
+  }
+
+  /// The text of a measure: "160 sec", or since iOS 27 a value and its unit.
+  private static func measure(_ value: JSONValue) -> String? {
+    guard value.kind == .object else { return value.display }
+    let unit = value["unit"]?["symbol"]?.string ?? value["unit"]?.string
+    return value["value"]?.display.map { number in unit.map { "\(number) \($0)" } ?? number }
   }
 
   // MARK: Exception

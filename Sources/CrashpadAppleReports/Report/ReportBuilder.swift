@@ -11,12 +11,18 @@ struct ReportBuilder {
   var findings: FindingList
   /// Whether the report is not about a crash; then only the findings count.
   var isRefused = false
+  /// The number of the platform in the first line of an `.ips`.
+  var platformNumber: UInt64?
+  /// Whether the input states the platform as a whole, so that nothing is to be concluded.
+  var isPlatformRead = false
 
   init(limits: Limits) { findings = FindingList(limit: limits.maximumFindings) }
 
-  func finish() -> ReportReading {
+  mutating func finish() -> ReportReading {
     guard !isRefused else { return ReportReading(snapshot: nil, findings: findings) }
-    var snapshot = snapshot
+    finishPlatform()
+    finishArchitecture()
+    report.intendedAddress = report.exceptionSubtype.flatMap(Self.intendedAddress)
     snapshot.report = report
     if let index = executable { snapshot.modules[index].fileType = .executable }
     return ReportReading(snapshot: snapshot, findings: findings)
@@ -24,13 +30,19 @@ struct ReportBuilder {
 
   /// The index of the main executable: the image with the path in the report's header,
   /// or with the name of the process.
-  private var executable: Int? {
+  var executable: Int? {
     func has(_ content: SnapshotBytes?, _ name: String?) -> Bool {
       guard let content, let name, content.isInArena, content.count == name.utf8.count else { return false }
       return snapshot.arena[content.offset..<content.offset + content.count].elementsEqual(name.utf8)
     }
     return snapshot.modules.firstIndex { has($0.name, report.processPath) }
       ?? snapshot.modules.firstIndex { has($0.debugName, report.processName) || has($0.name, report.processName) }
+  }
+
+  /// Parses "KERN_INVALID_ADDRESS at 0x0a31323a523fae3e -> 0x0000003a523fae3e (possible pointer authentication failure)".
+  private static func intendedAddress(_ subtype: String) -> UInt64? {
+    guard let start = subtype.firstRange(of: " -> 0x")?.upperBound else { return nil }
+    return UInt64(subtype[start...].prefix { $0.isHexDigit }, radix: 16)
   }
 
   mutating func note(
@@ -157,39 +169,5 @@ enum ReportNames {
     if name.hasPrefix("arm") { return .arm }
     if name.hasPrefix("x86") || name.hasPrefix("i386") { return .x86 }
     return .unknown
-  }
-
-  /// Parses "iPhone OS 15.4 (19E5241a)", "macOS 15.2 (24C101)", "Mac OS X 10.13.5 (17F77)", "Watch OS 8.0 (19R346)".
-  static func system(_ text: String) -> (
-    system: OperatingSystem, major: Int32?, minor: Int32?, bugfix: Int32?, build: String?
-  ) {
-    let lower = text.lowercased()
-    let system: OperatingSystem =
-      lower.contains("mac") ? .macos : lower.contains("linux") ? .linux : lower.contains("os") ? .ios : .unknown
-    var build: String?
-    var rest = text[...]
-    if let open = rest.lastIndex(of: "("), let close = rest.lastIndex(of: ")"), open < close {
-      build = String(rest[rest.index(after: open)..<close])
-      if build?.hasPrefix("Build ") == true { build = build.map { String($0.dropFirst(6)) } }
-      rest = rest[..<open]
-    }
-    let numbers = rest.split(separator: " ").last { $0.first?.isNumber == true } ?? ""
-    let parts = numbers.split(separator: ".").map { Int32($0) }
-    func part(_ index: Int) -> Int32? { parts.indices.contains(index) ? parts[index] : nil }
-    return (system, part(0), part(0) == nil ? nil : part(1) ?? 0, part(0) == nil ? nil : part(2) ?? 0, build)
-  }
-}
-
-extension ReportBuilder {
-  /// Sets the operating system from the text in a report.
-  mutating func setSystem(_ text: String?) {
-    guard let text, !text.isEmpty else { return }
-    report.osText = text
-    let parts = ReportNames.system(text)
-    snapshot.system.operatingSystem = parts.system
-    snapshot.system.osMajor = parts.major
-    snapshot.system.osMinor = parts.minor
-    snapshot.system.osBugfix = parts.bugfix
-    snapshot.system.osBuild = content(parts.build)
   }
 }

@@ -33,7 +33,7 @@ package enum ReportFormat: String, Sendable, CaseIterable {
   private static let crashKeys = [
     "Incident Identifier:", "Process:  ", "CrashReporter Key:", "Hardware Model:", "Date/Time:  ", "OS Version:  ",
     "Exception Type:  ", "Report Version:", "Thread 0 Crashed", "Thread 0:",
-    "panic(cpu ",
+    "panic(cpu ", "Analysis of sampling ", "# Crashlytics - ", "Bundle id: ",
   ]
 
   /// Keys of KSCrash's JSON beside or in "crash".

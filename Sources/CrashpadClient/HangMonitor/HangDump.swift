@@ -30,8 +30,7 @@ struct HangDump: Sendable {
   /// Removes the dump at the end of the hang. On a file system without locks, another program may have made it pending:
   /// then it stays.
   func discard() {
-    guard isCurrent else { return }
-    _ = try? folder.remove(name)
+    do { if try isCurrent { try folder.remove(name) } } catch {}
   }
 
   /// Makes the dump pending.
@@ -39,12 +38,11 @@ struct HangDump: Sendable {
   /// - Returns: the path of the pending dump.
   func keep() throws(FileFailure) -> FilePath {
     guard let pending = name.removing(suffix: DatabaseLayout.lockedExtension) else { return path }
-    if isCurrent { try folder.moveWithoutReplacing(name, to: folder, as: pending) }
+    if try isCurrent { try folder.moveWithoutReplacing(name, to: folder, as: pending) }
     return folder.path.appending(pending)
   }
 
   private var isCurrent: Bool {
-    guard let status = try? file.status(), let current = try? folder.status(name) else { return false }
-    return status.isSameFile(as: current)
+    get throws(FileFailure) { try folder.status(name)?.isSameFile(as: file.status()) ?? false }
   }
 }

@@ -17,4 +17,6 @@ extension Folder: FolderView {
 extension FileFailure {
   /// Whether a file could not be opened because its name is that of a link, a directory or another entry.
   var isNotAFile: Bool { [.invalidArgument, .tooManySymbolicLinkLevels, .isDirectory].contains(errno) }
+  /// Whether a directory could not be opened because its name is that of a link, a file or another entry.
+  var isNotADirectory: Bool { [.notDirectory, .tooManySymbolicLinkLevels].contains(errno) }
 }

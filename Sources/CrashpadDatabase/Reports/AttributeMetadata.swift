@@ -25,26 +25,42 @@ public enum AttributeMetadata {
     metadata: ReportMetadata, source: Source
   )? {
     let file = try folder.openIfPresent(name)
-    if let file, let metadata = metadata({ file.attribute("user." + $0) ?? file.attribute($0) }) {
+    if let file, let metadata = try metadata({ name throws(FileFailure) in try attribute(name, of: file) }) {
       return (metadata, .extendedAttributes)
     }
-    guard let side = try? folder.openIfPresent(name.appleDouble) else { return nil }
+    guard let side = try openSide(name, in: folder) else { return nil }
     let attributes = AppleDouble.attributes(in: try side.prefix(maximumSize))
-    return metadata { attributes[$0] }.map { ($0, .appleDouble) }
+    return try metadata { name throws(FileFailure) in attributes[name] }.map { ($0, .appleDouble) }
+  }
+
+  private static func attribute(_ name: String, of file: OpenFile) throws(FileFailure) -> [UInt8]? {
+    if let value = try file.attribute("user." + name) { return value }
+    return try file.attribute(name)
+  }
+
+  /// The AppleDouble file of the report `name`. An entry of another kind is none.
+  private static func openSide(_ name: FileName, in folder: any FolderView) throws(FileFailure) -> OpenFile? {
+    do { return try folder.openIfPresent(name.appleDouble) } catch {
+      guard error.isNotAFile else { throw error }
+      return nil
+    }
   }
 
   /// Crashpad requires `uuid` and `creation_time`; other missing attributes have their defaults.
-  static func metadata(_ attribute: (String) -> [UInt8]?) -> ReportMetadata? {
+  static func metadata(_ attribute: (String) throws(FileFailure) -> [UInt8]?) throws(FileFailure) -> ReportMetadata? {
     for generation in generations {
-      func text(_ name: String) -> String? { attribute(generation + name).map { String(decoding: $0, as: UTF8.self) } }
-      guard let id = text("uuid"), UUIDBytes(text: id) != nil, let creation = text("creation_time").flatMap(Int64.init)
+      func text(_ name: String) throws(FileFailure) -> String? {
+        try attribute(generation + name).map { String(decoding: $0, as: UTF8.self) }
+      }
+      guard let id = try text("uuid"), UUIDBytes(text: id) != nil,
+        let creation = try text("creation_time").flatMap(Int64.init)
       else { continue }
       var metadata = ReportMetadata(creationTime: creation)
-      metadata.serverID = attribute(generation + "id") ?? []
-      metadata.isUploaded = text("uploaded") == "1"
-      metadata.isUploadExplicitlyRequested = text("upload_explicitly_requested") == "1"
-      metadata.lastUploadAttemptTime = text("last_upload_time").flatMap(Int64.init).flatMap { $0 == 0 ? nil : $0 }
-      metadata.uploadAttempts = text("upload_count").flatMap(Int32.init) ?? 0
+      metadata.serverID = try attribute(generation + "id") ?? []
+      metadata.isUploaded = try text("uploaded") == "1"
+      metadata.isUploadExplicitlyRequested = try text("upload_explicitly_requested") == "1"
+      metadata.lastUploadAttemptTime = try text("last_upload_time").flatMap(Int64.init).flatMap { $0 == 0 ? nil : $0 }
+      metadata.uploadAttempts = try text("upload_count").flatMap(Int32.init) ?? 0
       return metadata
     }
     return nil
@@ -54,8 +70,9 @@ public enum AttributeMetadata {
   static func hasTraces(_ name: FileName, in folder: Folder) throws(FileFailure) -> Bool {
     let members = ["uuid", "creation_time"]
     if let file = try folder.openIfPresent(name) {
-      for key in generations.flatMap({ generation in members.map { generation + $0 } })
-      where file.attribute("user." + key) != nil || file.attribute(key) != nil { return true }
+      for key in generations.flatMap({ generation in members.map { generation + $0 } }) {
+        if try attribute(key, of: file) != nil { return true }
+      }
     }
     // An unreadable AppleDouble file may contain some: then this throws.
     guard let side = try folder.openIfPresent(name.appleDouble) else { return false }

@@ -60,6 +60,8 @@ package final class NewReport {
     guard Self.isAllowed(attachmentName: name), let fileName = FileName(name) else {
       throw BadAttachmentName(name: name)
     }
+    // The lock's name leads the next session to attachments without a report.
+    if !hasAttachmentFolder { try session.syncPending() }
     // Set before the directory is made: the call may fail after that, and then the directory is removed too.
     hasAttachmentFolder = true
     let folder = try session.database.root.createFolder(ifMissing: DatabaseLayout.attachments).createFolder(
@@ -120,8 +122,10 @@ extension DatabaseSession {
   /// Waits until everything that was written to the database's file system is on the disk.
   package func syncFileSystem() throws(FileFailure) { try new.syncFileSystem() }
 
-  /// Waits until the removals of dumps are on the disk.
-  package func syncDumps() throws(FileFailure) { try database.folder(DatabaseLayout.pendingDumps)?.sync() }
+  /// Waits until the removals of dumps are on the disk, after the names of those that were rejected.
+  package func syncDumps() throws(FileFailure) {
+    for name in [DatabaseLayout.rejected, DatabaseLayout.pendingDumps] { try database.folder(name)?.sync() }
+  }
 
   /// Waits until the names in `pending/` are on the disk.
   package func syncPending() throws(FileFailure) { try folder(.pending).sync() }

@@ -29,7 +29,12 @@ package final class PublicationJournal: Sendable {
   }
 
   /// Called when the dumps are gone. The staged reports that were not published still have to exist.
-  package func remove() { _ = try? folder.remove(name) }
+  ///
+  /// - Parameter waits: whether some were not published: they may go only when the journal is gone from the disk, too.
+  package func remove(waiting waits: Bool = false) {
+    _ = try? folder.remove(name)
+    if waits { try? folder.sync() }
+  }
 
   /// A staged report and the dump from which it was made.
   package struct Entry: Sendable {
@@ -116,7 +121,14 @@ extension DatabaseSession {
     let file = try new.open(name, .create)
     let journal = PublicationJournal(name: name, folder: new)
     _ = file.takeOwnership()
-    do { try file.write(PublicationJournal.bytes(entries)) } catch {
+    do {
+      // The names of the staged reports come to the disk before the journal does, which takes their absence for
+      // publication.
+      try new.sync()
+      try file.write(PublicationJournal.bytes(entries))
+      try file.sync()
+      try new.sync()
+    } catch {
       journal.remove()
       throw error
     }

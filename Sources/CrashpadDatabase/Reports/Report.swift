@@ -117,13 +117,21 @@ struct ReportReader {
     } else {
       parent = try root?.folderIfPresent(DatabaseLayout.attachments)
     }
-    guard let folder = try? parent?.folderIfPresent(stem) else { return [] }
+    guard let folder = try open(stem, in: parent) else { return [] }
     var found: [Report.Attachment] = []
     for name in try folder.names().sorted() {
       guard let status = try folder.status(name), status.kind == .regular else { continue }
       found.append(Report.Attachment(name: name, size: status.size))
     }
     return found
+  }
+
+  /// The attachments of a report that can't be looked at are not absent: it would be sent without them.
+  private func open(_ stem: FileName, in parent: Folder?) throws(FileFailure) -> Folder? {
+    do { return try parent?.folderIfPresent(stem) } catch {
+      if error.isNotADirectory { return nil }
+      throw error
+    }
   }
 }
 

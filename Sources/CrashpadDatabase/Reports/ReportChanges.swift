@@ -64,34 +64,68 @@ extension DatabaseSession {
   /// Deletes the report `id` with its metadata and attachments: the report first, so that it is never seen without
   /// them. It stays deleted after a power failure.
   ///
+  /// If an earlier deletion failed behind the report's file, deletes what it left.
+  ///
   /// Throws `ReportChangeFailure`.
   public func delete(_ id: UUIDBytes) throws(ReportChangeFailure) {
+    try remove(id)
+    do { try syncRemovals() } catch { throw ReportChangeFailure(error) }
+  }
+
+  /// Deletes without waiting for the disk: `syncRemovals()` does so once for any number of reports.
+  package func remove(_ id: UUIDBytes) throws(ReportChangeFailure) {
     do {
       let (report, lock) = try checkOut(id)
-      try withExtendedLifetime(lock) {
-        try remove(report)
-        try folder(report.state).sync()
-      }
+      try remove(report, lock)
+    } catch ReportChangeFailure.notFound {
+      do { if try removeRemains(id) { return } } catch { throw ReportChangeFailure(error) }
+      throw .notFound
     } catch { throw ReportChangeFailure(error) }
   }
 
+  /// Removes the metadata and attachments of a report that is not there.
+  ///
+  /// - Returns: false if there are none, or if the report is being made.
+  private func removeRemains(_ id: UUIDBytes) throws -> Bool {
+    guard try database.hasRemains(id) else { return false }
+    let locks = try ReportState.allCases.map { try lockToChange(id, in: $0) }
+    return try withExtendedLifetime(locks) {
+      guard try database.hasRemains(id) else { return false }
+      for state in ReportState.allCases { try removeMetadata(id.stem, in: folder(state)) }
+      try removeAttachments(id.stem)
+      return true
+    }
+  }
+
   /// Waits until the removals of reports and dumps so far are on the disk: after a power failure a removed dump would
-  /// become a report, and a removed report would be sent, once more.
+  /// become a report, a removed report would be sent, and attachments would be there, once more.
+  ///
+  /// The attachments and what was moved to `rejected/` come first: nothing would lead to the former without the report.
   package func syncRemovals() throws(FileFailure) {
-    for name in ReportState.allCases.map(\.folderName) + [DatabaseLayout.pendingDumps] {
+    let first = [DatabaseLayout.attachments, DatabaseLayout.rejected]
+    for name in first + ReportState.allCases.map(\.folderName) + [DatabaseLayout.pendingDumps] {
       try database.folder(name)?.sync()
     }
   }
 
-  /// Deletes a report whose lock is held.
-  func remove(_ report: Report) throws(FileFailure) {
+  /// Deletes a report whose lock is held. If that fails behind the report's file, the next session deletes the rest.
+  func remove(_ report: Report, _ lock: ReportLock) throws(FileFailure) {
     let folder = folder(report.state)
     try folder.remove(report.fileName)
-    try folder.remove(report.stem.metadataName)
+    do {
+      try removeMetadata(report.stem, in: folder)
+      // A copied database may have a report in both states.
+      if try database.reportForClaim(report.id) == nil { try removeAttachments(report.stem) }
+    } catch {
+      leave(lock)
+      throw error
+    }
+  }
+
+  private func removeMetadata(_ stem: FileName, in folder: Folder) throws(FileFailure) {
+    try folder.remove(stem.metadataName)
     // The AppleDouble file with attributes from a Mac.
-    try folder.remove(report.fileName.appleDouble)
-    // A copied database may have a report in both states.
-    if try database.report(report.id) == nil { try removeAttachments(report.stem) }
+    try folder.remove(stem.reportName.appleDouble)
   }
 
   /// Removes a directory of `attachments/` with the files in it. Other entries stay.
@@ -99,7 +133,7 @@ extension DatabaseSession {
     guard let parent = try database.folder(DatabaseLayout.attachments) else { return }
     let folder: Folder?
     do { folder = try parent.folderIfPresent(name) } catch {
-      if error.errno == .notDirectory || error.errno == .tooManySymbolicLinkLevels { return }
+      if error.isNotADirectory { return }
       throw error
     }
     guard let folder else { return }
@@ -119,7 +153,10 @@ extension DatabaseSession {
       guard var metadata = report.metadata.value else { throw ReportChangeFailure.damagedMetadata }
       if metadata.isUploaded { throw ReportChangeFailure.alreadyUploaded }
       metadata.isUploadExplicitlyRequested = true
-      try withExtendedLifetime(lock) { try change(report, to: .pending, metadata) }
+      try withExtendedLifetime(lock) {
+        try change(report, to: .pending, metadata)
+        try syncPending()
+      }
     } catch { throw ReportChangeFailure(error) }
   }
 
@@ -133,7 +170,10 @@ extension DatabaseSession {
       guard report.state == .pending else { throw ReportChangeFailure.notFound }
       guard var metadata = report.metadata.value else { throw ReportChangeFailure.damagedMetadata }
       metadata.isUploadExplicitlyRequested = false
-      try withExtendedLifetime(lock) { try change(report, to: .completed, metadata) }
+      try withExtendedLifetime(lock) {
+        try change(report, to: .completed, metadata)
+        try folder(.completed).sync()
+      }
     } catch { throw ReportChangeFailure(error) }
   }
 
@@ -155,5 +195,33 @@ extension DatabaseSession {
       try source.remove(metadataName)
       try source.remove(report.fileName.appleDouble)
     }
+  }
+}
+
+extension CrashDatabase {
+  /// Whether a report that is not there, and is not being written, has metadata or attachments.
+  package func hasRemains(_ id: UUIDBytes) throws(FileFailure) -> Bool {
+    if try isAnywhere(id, id.stem) { return false }
+    for state in ReportState.allCases {
+      if try folder(state.folderName)?.status(id.stem.metadataName) != nil { return true }
+    }
+    return try folder(DatabaseLayout.attachments)?.status(id.stem)?.kind == .directory
+  }
+
+  /// The ids for which `hasRemains`, sorted: deletions failed behind their files. Throws `FileFailure`.
+  package func remains() throws(FileFailure) -> [UUIDBytes] {
+    var ids: Set<UUIDBytes> = []
+    for place in ReportState.allCases.map(\.folderName) + [DatabaseLayout.attachments] {
+      for name in try folder(place)?.names() ?? [] where !name.hasSuffix(DatabaseLayout.reportExtension) {
+        // Metadata has the extension, and a directory of attachments has none.
+        if let id = (name.removing(suffix: DatabaseLayout.metadataExtension) ?? name).uuid, id.stem == name.stem {
+          ids.insert(id)
+        }
+      }
+    }
+    ids.subtract(try reportIDs())
+    var remains: [UUIDBytes] = []
+    for id in ids { if try hasRemains(id) { remains.append(id) } }
+    return remains.sorted { ($0.high, $0.low) < ($1.high, $1.low) }
   }
 }

@@ -47,6 +47,22 @@ struct ReportFolder {
 }
 
 extension CrashDatabase {
+  /// The directories of reports, in the order in which reports move through them; and once more `pending/`, to which
+  /// they return when their upload is requested. A search in this order misses no report that moves meanwhile.
+  static let reportPlaces = [
+    DatabaseLayout.new, DatabaseLayout.pending, DatabaseLayout.completed, DatabaseLayout.pending,
+  ]
+
+  /// Whether there is a report with this id, or with this exact name, even if it is being written.
+  func isAnywhere(_ id: UUIDBytes, _ stem: FileName) throws(FileFailure) -> Bool {
+    for place in Self.reportPlaces {
+      guard let folder = try folder(place) else { continue }
+      if try folder.status(DatabaseLayout.report(id)) != nil { return true }
+      if try folder.status(stem.reportName) != nil { return true }
+    }
+    return false
+  }
+
   /// Whether there is a report with this id, whatever the case of its name.
   func hasReport(_ id: UUIDBytes) throws(FileFailure) -> Bool {
     if try report(id) != nil { return true }

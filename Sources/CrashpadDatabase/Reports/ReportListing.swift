@@ -15,14 +15,22 @@ public struct ReportListing: Sendable {
 extension CrashDatabase {
   /// Lists the reports in `state`; an unreadable one does not hide the others. Throws `FileFailure`.
   public func listing(of state: ReportState) throws(FileFailure) -> ReportListing {
+    var reports: [Report] = []
+    var listing = try forEachReport(in: state) { reports.append($0) }
+    listing.reports = reports
+    return listing
+  }
+
+  /// Calls `body` for each report in `state`, in the order of the directory. Throws `FileFailure`.
+  ///
+  /// - Returns: a listing without the reports.
+  package func forEachReport(in state: ReportState, _ body: (Report) -> Void) throws(FileFailure) -> ReportListing {
     var listing = ReportListing()
     guard let folder = try folder(state.folderName) else { return listing }
-    let attachments = try self.folder(DatabaseLayout.attachments)
-    let names = try attachments?.names() ?? []
-    let reader = ReportReader(state, folder, attachments: AttachmentFolders(folder: attachments, names: Set(names)))
-    for name in try folder.names() {
+    let reader = ReportReader(state, folder, attachments: try attachmentFolders(), root: root)
+    try folder.forEachName { name throws(FileFailure) in
       if name.hasSuffix(DatabaseLayout.reportExtension) {
-        do { if let report = try reader.read(name) { listing.reports.append(report) } } catch {
+        do throws(FileFailure) { if let report = try reader.read(name) { body(report) } } catch {
           listing.failures.append(error)
         }
       } else if name.hasSuffix(DatabaseLayout.lockExtension),
@@ -32,5 +40,18 @@ extension CrashDatabase {
       }
     }
     return listing
+  }
+
+  /// The most directories of attachments that are held in memory. Of more, each is looked for by itself.
+  private static let maximumAttachmentNames = 10_000
+
+  private func attachmentFolders() throws(FileFailure) -> AttachmentFolders? {
+    guard let folder = try folder(DatabaseLayout.attachments) else { return AttachmentFolders(folder: nil, names: []) }
+    var names: Set<FileName> = []
+    var isTooMany = false
+    try folder.forEachName { name in
+      if names.count == Self.maximumAttachmentNames { isTooMany = true } else { names.insert(name) }
+    }
+    return isTooMany ? nil : AttachmentFolders(folder: folder, names: names)
   }
 }

@@ -41,6 +41,11 @@ extension CrashDatabase {
     path.appending(report.state.folderName).appending(report.fileName)
   }
 
+  /// The path of an attachment, as a user would name it.
+  package func path(of attachment: Report.Attachment, _ report: Report) -> FilePath {
+    path.appending(DatabaseLayout.attachments).appending(report.stem).appending(attachment.name)
+  }
+
   /// Opens a report's file for reading. Throws `FileFailure`.
   package func open(_ report: Report) throws(FileFailure) -> OpenFile {
     guard let folder = try folder(report.state.folderName) else {

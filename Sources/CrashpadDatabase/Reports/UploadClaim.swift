@@ -60,9 +60,9 @@ package final class UploadClaim: Sendable {
 
   /// Records that the server has the report, as `serverID`, and moves the report to the completed ones.
   ///
-  /// The first step is one small write to the metadata in place. If this process dies after it, the report is not sent
-  /// again, and the next session only moves it. Throws `FileFailure` if that write fails; if only the move fails, the
-  /// next session repeats it.
+  /// The first step is one small write to the metadata in place, which is on the disk before the report moves. If this
+  /// process dies after it, or the power fails, the report is not sent again, and the next session only moves it. Throws
+  /// `FileFailure` if that write fails; if only the move fails, the next session repeats it.
   package func complete(serverID: [UInt8], now: Int64) throws(FileFailure) {
     var metadata = attempted(now)
     metadata.isUploaded = true
@@ -106,13 +106,23 @@ extension CrashDatabase {
   /// The ids of the reports in `states`, taken from their names alone and sorted; the reports are not read. Throws
   /// `FileFailure`.
   package func reportIDs(in states: [ReportState] = ReportState.allCases) throws(FileFailure) -> [UUIDBytes] {
-    var ids: Set<UUIDBytes> = []
+    try reportIDs(in: states) { _ in true }
+  }
+
+  /// The same of the ids that `isWanted`, which alone are held in memory.
+  package func reportIDs(
+    in states: [ReportState] = ReportState.allCases, _ isWanted: (UUIDBytes) -> Bool
+  ) throws(FileFailure) -> [UUIDBytes] {
+    var ids: [UUIDBytes] = []
     for state in states {
-      for name in try folder(state.folderName)?.names() ?? [] {
-        if let id = name.removing(suffix: DatabaseLayout.reportExtension)?.uuid { ids.insert(id) }
+      try folder(state.folderName)?.forEachName { name in
+        if let id = name.removing(suffix: DatabaseLayout.reportExtension)?.uuid, isWanted(id) { ids.append(id) }
       }
     }
-    return ids.sorted { ($0.high, $0.low) < ($1.high, $1.low) }
+    ids.sort { ($0.high, $0.low) < ($1.high, $1.low) }
+    // A report may be in both directories, or be moved from one to the other meanwhile.
+    for index in ids.indices.dropFirst().reversed() where ids[index] == ids[index - 1] { ids.remove(at: index) }
+    return ids
   }
 
   /// The pending report `id`; nil if there is none. Throws `FileFailure`.
@@ -143,20 +153,22 @@ extension DatabaseSession {
   /// Replaces the metadata of `report`, whose lock is held. `record` is the file of the old metadata, if it is open.
   ///
   /// Writes into the same file if they fit: a write of less than a disk's block is atomic even if the process is
-  /// killed, and needs no waiting for the disk, unlike replacing the file. If the server's id does not fit, its
-  /// beginning is written that way, and the file is replaced afterwards: the report is marked as uploaded in any case.
+  /// killed or the power fails. If the server's id does not fit, its beginning is written that way, and the file is
+  /// replaced afterwards: the report is marked as uploaded in any case.
   fileprivate func overwrite(_ report: Report, _ metadata: ReportMetadata, _ record: OpenFile?) throws(FileFailure) {
     let name = report.stem.metadataName
     let block = 512
     let oldSize = report.metadata.value?.serverID.count ?? 0
     if let record, oldSize <= min(metadata.serverID.count, block - ReportMetadata.fixedSize) {
       try record.overwriteStart(Array(metadata.bytes.prefix(block)))
+      try record.sync()
       if metadata.bytes.count <= block { return }
       // The metadata already record that the server has the report.
       try? replace(name, in: folder(report.state), with: metadata.bytes)
       return
     }
     try replace(name, in: folder(report.state), with: metadata.bytes)
+    try folder(report.state).sync()
   }
 
   /// Moves a pending report, whose lock is held and whose metadata mark it as uploaded, to the completed ones.
@@ -165,7 +177,7 @@ extension DatabaseSession {
       let name = report.stem.metadataName
       let (source, target) = (folder(.pending), folder(.completed))
       // If the name is taken, or the file system has no links, a copy is written.
-      if (try? source.link(name, to: target, as: name)) == nil {
+      do { try source.link(name, to: target, as: name) } catch {
         try replace(name, in: target, with: metadata.bytes)
       }
       try source.move(report.fileName, to: target, as: report.fileName)

@@ -19,6 +19,8 @@ public final class DatabaseSession: Sendable {
   private struct State {
     var file: SessionFile
     var temporaries = 0
+    /// Whether the next session has to end something.
+    var isLeft = false
   }
 
   /// Begins a session without regard to dead ones. The directories of the database are made if they are missing.
@@ -33,7 +35,13 @@ public final class DatabaseSession: Sendable {
 
   /// Removes the session's own files. Locks have to be released before.
   public func close() {
-    state.withLock { $0.file.remove() }
+    state.withLock { if !$0.isLeft { $0.file.remove() } }
+  }
+
+  /// Leaves a lock and the session's file, as if this process died: the next session ends the change under the lock.
+  func leave(_ lock: ReportLock) {
+    lock.leave()
+    state.withLock { $0.isLeft = true }
   }
 
   func folder(_ state: ReportState) -> Folder {
@@ -71,6 +79,7 @@ public final class DatabaseSession: Sendable {
     for _ in 0..<3 {
       let own = state.withLock { $0.file }
       do {
+        try own.sync()
         try new.link(own.name, to: folder, as: name)
         return ReportLock(name: name, folder: folder, file: own.file)
       } catch {
@@ -82,7 +91,8 @@ public final class DatabaseSession: Sendable {
         case .noSuchFileOrDirectory where try new.status(own.name) == nil:
           // Crashpad removes files from `new/` after three days, and an operator may remove any.
           try renew(insteadOf: own)
-        case .notPermitted, .notSupported, .noFunction: return try LockFile.makeAlone(name, in: folder, now: now)
+        case .notPermitted, .notSupported, .noFunction:
+          return try LockFile.makeAlone(name, in: folder, from: new, temporaryName(), now: now)
         default: throw error
         }
       }

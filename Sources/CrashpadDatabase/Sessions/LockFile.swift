@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package import CrashpadFiles
 package import CrashpadSnapshot
+internal import Glibc
+internal import Synchronization
 internal import SystemPackage
 
 /// Lock files, as programs other than their owner see them.
@@ -25,7 +27,19 @@ enum LockFile {
       case .free: false
       case .unknown: nil
       }
-    return .of(content: content, modified: try file.status().modified, isOwned: isOwned)
+    let modified = try file.status().modified
+    if content == nil, isOwned == false, isOld(modified) { return .abandoned }
+    return .of(content: content, modified: modified, isOwned: isOwned)
+  }
+
+  /// Crashpad writes the time at once after it made the file: a lock without it that is older than these seconds is left
+  /// from a process that died, or from a power failure that took the bytes and left the name.
+  static let longestWrite: Int64 = 600
+
+  /// A clock may have been wrong either way.
+  private static func isOld(_ modified: Int64) -> Bool {
+    let (age, overflow) = Int64(time(nil)).subtractingReportingOverflow(modified)
+    return overflow || !(-longestWrite..<longestWrite).contains(age)
   }
 
   static func openLock(_ name: FileName, in folder: Folder) throws(FileFailure) -> OpenFile? {
@@ -64,24 +78,32 @@ enum LockFile {
   ///
   /// - Returns: whether the name no longer belongs to the dead file.
   private static func remove(_ name: FileName, in folder: Folder, _ file: OpenFile) throws(FileFailure) -> Bool {
-    _ = try? file.lock(exclusive: true)
+    do { try file.lock(exclusive: true) } catch {
+      // A file system without locks.
+      guard [.notSupported, .noFunction, .noLocks].contains(error.errno) else { throw error }
+    }
     guard file.ownership() != .owned else { return false }
     if let current = try folder.status(name), try current.isSameFile(as: file.status()) { try folder.remove(name) }
     return true
   }
 
-  /// Makes a lock on a file system without hard links: a separate file. If this process dies between making the file
-  /// and marking it, the lock counts for three days.
-  static func makeAlone(_ name: FileName, in folder: Folder, now: Int64) throws(FileFailure) -> ReportLock? {
-    let file: OpenFile
-    do { file = try folder.open(name, .create) } catch {
-      if error.errno == .fileExists { return nil }
-      throw error
-    }
+  /// Makes a lock on a file system without hard links: a file of its own, which gets its name when it is on the disk.
+  ///
+  /// - Parameters:
+  ///   - new: the directory in which the file is made.
+  ///   - temporary: its name there.
+  /// - Returns: nil if the lock exists already.
+  static func makeAlone(
+    _ name: FileName, in folder: Folder, from new: Folder, _ temporary: FileName, now: Int64
+  ) throws(FileFailure) -> ReportLock? {
+    let file = try new.open(temporary, .create)
     do {
       try file.write(LockContent(time: now, isMarked: file.takeOwnership() == .taken).bytes)
+      try file.sync()
+      try new.moveWithoutReplacing(temporary, to: folder, as: name)
     } catch {
-      _ = try? folder.remove(name)
+      _ = try? new.remove(temporary)
+      if error.errno == .fileExists { return nil }
       throw error
     }
     return ReportLock(name: name, folder: folder, file: file)
@@ -103,6 +125,7 @@ package final class ReportLock: Sendable {
   private let folder: Folder
   /// Holds the open-file-description lock.
   private let file: OpenFile
+  private let isLeft = Mutex(false)
 
   init(name: FileName, folder: Folder, file: OpenFile) {
     self.name = name
@@ -110,12 +133,18 @@ package final class ReportLock: Sendable {
     self.file = file
   }
 
+  /// Leaves the lock to the next session, which ends the change that this one could not.
+  func leave() { isLeft.withLock { $0 = true } }
+
   deinit {
-    // The lock may have been removed as expired, and have another owner now.
-    guard let current = try? folder.status(name), let own = try? file.status(), current.isSameFile(as: own) else {
-      return
-    }
+    if isLeft.withLock({ $0 }) { return }
     // If this fails, the next session finds the owner gone, and removes the lock.
-    _ = try? folder.remove(name)
+    try? release()
+  }
+
+  private func release() throws(FileFailure) {
+    // The lock may have been removed as expired, and have another owner now.
+    guard let current = try folder.status(name), try current.isSameFile(as: file.status()) else { return }
+    try folder.remove(name)
   }
 }

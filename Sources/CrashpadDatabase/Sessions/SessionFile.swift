@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import CrashpadFiles
+internal import Synchronization
 internal import SystemPackage
 
 /// The file of one session in `new/`: `.crashpadctl-<number>`. As long as the session lives, it holds the file's
@@ -17,6 +18,7 @@ final class SessionFile: Sendable {
   let file: OpenFile
   let content: LockContent
   private let folder: Folder
+  private let isOnDisk = Mutex(false)
 
   private init(name: FileName, file: OpenFile, content: LockContent, folder: Folder) {
     self.name = name
@@ -48,6 +50,17 @@ final class SessionFile: Sendable {
     }
   }
 
+  /// Waits, once, until the file is on the disk: a lock's name may be there after a power failure as soon as it is given,
+  /// and without its content its owner would be unknown. The session's own name leads the next one to what this one left.
+  func sync() throws(FileFailure) {
+    try isOnDisk.withLock { isOnDisk throws(FileFailure) in
+      if isOnDisk { return }
+      try file.sync()
+      try folder.sync()
+      isOnDisk = true
+    }
+  }
+
   /// The name of another file of this session.
   func temporaryName(_ number: Int) -> FileName { name.appending("-\(number)") }
 
@@ -67,7 +80,7 @@ final class SessionFile: Sendable {
     var files: [FileName: OpenFile] = [:]
     for own in try sessions(in: folder).keys {
       // If a session's own file was removed, the session may live. Its other files stay until their third day.
-      guard let file = try? folder.openIfPresent(own, .readAndWrite), try isDead(file) else { continue }
+      guard let file = try openIfOwn(own, in: folder), try isDead(file) else { continue }
       files[own] = file
     }
     if files.isEmpty { return [] }
@@ -77,6 +90,14 @@ final class SessionFile: Sendable {
       let others = (sessions[own] ?? []).filter { $0 != own }
       let isJournal = { (name: FileName) in name.hasSuffix(journalExtension) }
       return Dead(names: others.filter(isJournal) + others.filter { !isJournal($0) } + [own], file: file)
+    }
+  }
+
+  /// Nil for a session of another user, and for an entry that is not a file: another session ends what the former left.
+  private static func openIfOwn(_ name: FileName, in folder: Folder) throws(FileFailure) -> OpenFile? {
+    do { return try folder.openIfPresent(name, .readAndWrite) } catch {
+      if error.isNotAFile || error.errno == .permissionDenied { return nil }
+      throw error
     }
   }
 

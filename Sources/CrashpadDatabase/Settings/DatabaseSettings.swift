@@ -93,7 +93,7 @@ extension CrashDatabase {
   public func settings(waits: Bool = true) throws(FileFailure) -> DatabaseSettings.State {
     guard let file = try root.openIfPresent(DatabaseLayout.settings) else { return .missing }
     try file.checkLinks()
-    if waits { try file.lock(exclusive: false) } else { _ = try? file.lock(exclusive: false, waiting: 0) }
+    if waits { try file.lock(exclusive: false) } else { try? file.lock(exclusive: false, waiting: 0) }
     return Self.settings(try file.prefix(DatabaseSettings.size))
   }
 
@@ -170,6 +170,7 @@ extension DatabaseSession {
       if error.errno == .fileExists { return false }
       throw error
     }
+    try database.root.sync()
     return true
   }
 
@@ -197,6 +198,8 @@ extension DatabaseSession {
         if error.errno == .fileExists { continue }
         throw error
       }
+      // Then the damaged file is overwritten.
+      try root.sync()
       return name
     }
     preconditionFailure("numbers do not end")

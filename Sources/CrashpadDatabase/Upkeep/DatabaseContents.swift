@@ -8,8 +8,8 @@ extension CrashDatabase {
     guard let folder = try folder(DatabaseLayout.new) else { return ([], []) }
     var sizes: (inUse: [Int], others: [Int]) = ([], [])
     for (name, size) in try Self.files(in: folder) {
-      let isInUse = name.hasPrefix(SessionFile.prefix) && (try? SessionFile.owner(of: name, in: folder)) == .owned
-      if isInUse { sizes.inUse.append(size) } else { sizes.others.append(size) }
+      let owner = name.hasPrefix(SessionFile.prefix) ? try SessionFile.owner(of: name, in: folder) : .free
+      if owner == .owned { sizes.inUse.append(size) } else { sizes.others.append(size) }
     }
     return sizes
   }

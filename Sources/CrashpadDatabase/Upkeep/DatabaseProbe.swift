@@ -202,19 +202,8 @@ struct DatabaseProbe {
     return try folder.status(stem.metadataName) != nil
   }
 
-  /// The directories of reports, in the order in which reports move through them; and once more `pending/`, to which
-  /// they return when their upload is requested. A search in this order misses no report that moves meanwhile.
-  static let places = [
-    DatabaseLayout.new, DatabaseLayout.pending, DatabaseLayout.completed, DatabaseLayout.pending,
-  ]
-
   /// Whether there is a report with this id, or with this exact name.
   func hasReport(_ id: UUIDBytes, _ stem: FileName) throws(FileFailure) -> Bool {
-    for place in Self.places {
-      guard let folder = try database.folder(place) else { continue }
-      if try folder.status(DatabaseLayout.report(id)) != nil { return true }
-      if try folder.status(stem.reportName) != nil { return true }
-    }
-    return false
+    try database.isAnywhere(id, stem)
   }
 }

@@ -92,7 +92,7 @@ extension RepairPass {
     }
     try folder.move(stem.reportName, to: folder, as: newName)
     try folder.remove(stem.metadataName)
-    _ = try? folder.move(stem.reportName.appleDouble, to: folder, as: newName.appleDouble)
+    try? folder.move(stem.reportName.appleDouble, to: folder, as: newName.appleDouble)
     done(.renamed, DatabaseRules.upperCaseName, folder.path(stem.reportName), target: folder.path(newName))
   }
 

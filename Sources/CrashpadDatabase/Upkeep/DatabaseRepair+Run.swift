@@ -20,8 +20,9 @@ extension DatabaseRepair {
           _ = try database.root.createFolder(ifMissing: name)
         }
       }
-      let pass = RepairPass(probe, session, newClientID: newClientID, ignoring: ignored, onEvent)
+      let pass = RepairPass(probe, session, newClientID: newClientID, ignoring: ignored, runEnd, onEvent)
       for remedy in Remedy.all { remedy.apply(pass, faults.filter { remedy.rules.contains($0.rule) }) }
+      if !faults.isEmpty { try session?.syncRemovals() }
     }
   }
 

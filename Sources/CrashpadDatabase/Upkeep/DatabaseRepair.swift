@@ -14,6 +14,8 @@ package struct DatabaseRepair: Sendable {
   let now: Int64
   let newClientID: UUIDBytes
   let ignored: Set<String>
+  /// Ends the repair before all is repaired.
+  package var runEnd = RunEnd()
 
   /// - Parameters:
   ///   - database: the database to repair.
@@ -69,6 +71,8 @@ package struct DatabaseRepair: Sendable {
   package enum Obstacle: Sendable, Equatable {
     /// Another program has the report's lock.
     case busy
+    /// The repair was asked to end before.
+    case ended
     case file(FileFailure)
   }
 

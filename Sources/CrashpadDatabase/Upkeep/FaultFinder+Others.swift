@@ -49,8 +49,9 @@ extension FaultFinder {
   // MARK: Attachments
 
   func findAttachments() {
-    // An unreadable directory of reports is a fault of its own.
-    let reports = (try? reportIDs()) ?? []
+    // An unreadable directory of reports is a fault of its own. Without the ids, each report is searched for.
+    let reports: Set<UUIDBytes>
+    do { reports = try reportIDs() } catch { reports = [] }
     inFolder(DatabaseLayout.attachments) { folder, name, place, search throws(FileFailure) in
       guard let status = try folder.status(name) else { return }
       guard status.kind == .directory, name.uuid != nil else { return try addForeign(place, in: folder) }
@@ -87,7 +88,7 @@ extension FaultFinder {
   /// The ids of all reports, also of those that are being made.
   private func reportIDs() throws(FileFailure) -> Set<UUIDBytes> {
     var ids: Set<UUIDBytes> = []
-    for place in DatabaseProbe.places {
+    for place in CrashDatabase.reportPlaces {
       for name in try database.folder(place)?.names() ?? [] where name.hasSuffix(DatabaseLayout.reportExtension) {
         if let id = name.stem.uuid { ids.insert(id) }
       }

@@ -18,7 +18,15 @@ struct FaultFinder {
   init(_ probe: DatabaseProbe, _ report: @escaping (Fault) -> Void) {
     self.probe = probe
     self.report = report
-    rootSearch = (try? probe.database.root.status()).map { Self.search($0.permissions) } ?? 0
+    do { rootSearch = Self.search(try probe.database.root.status().permissions) } catch {
+      rootSearch = 0
+      report(Self.unreadable([], error))
+    }
+  }
+
+  private static func unreadable(_ place: [FileName], _ failure: FileFailure) -> Fault {
+    Fault(
+      rule: DatabaseRules.unreadable, place: place, found: .text(failure.errno.description), failure: failure)
   }
 
   /// Finds the faults of the whole database.
@@ -44,11 +52,7 @@ struct FaultFinder {
 
   /// Runs `body`; a failure is a fault.
   func reading(_ place: [FileName], _ body: () throws(FileFailure) -> Void) {
-    do { try body() } catch {
-      report(
-        Fault(
-          rule: DatabaseRules.unreadable, place: place, found: .text(error.errno.description), failure: error))
-    }
+    do { try body() } catch { report(Self.unreadable(place, error)) }
   }
 
   /// The kind of an entry that is not a regular file.

@@ -163,12 +163,10 @@ extension DatabaseSession {
   package func prune(_ report: Report) -> Removal {
     do {
       let lock = try self.lock(report.id, in: report.state)
-      return try withExtendedLifetime(lock) {
-        // It may be uploaded and completed by now; or its upload was requested.
-        guard try database.isThere(report) else { return .changed }
-        try remove(report)
-        return .removed
-      }
+      // It may be uploaded and completed by now; or its upload was requested.
+      guard try database.isThere(report) else { return .changed }
+      try remove(report, lock)
+      return .removed
     } catch { return Removal(error, database.path) }
   }
 }

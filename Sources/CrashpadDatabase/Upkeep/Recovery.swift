@@ -16,41 +16,54 @@ extension DatabaseSession {
     let dead = try SessionFile.dead(in: new)
     if dead.isEmpty { return }
     // The files of dead sessions are removed last: if this process dies here, the next session removes the rest.
+    let isWhole: Bool
     do {
       for session in dead {
         for name in session.journals { try PublicationJournal.finish(name, in: new, database) }
       }
-      try finishAbandonedChanges()
+      isWhole = try finishAbandonedChanges()
     } catch {
       close()
-      throw error as? FileFailure ?? FileFailure(database.path, .ioError)
+      throw error
     }
-    for session in dead { SessionFile.remove(session, in: new) }
+    // They are what makes the next session look again.
+    if isWhole { for session in dead { SessionFile.remove(session, in: new) } }
   }
 
   /// Completes the work of dead sessions. A dead owner's lock beside a report is only removed. Without a report, the
   /// metadata and attachments belong to one that was being deleted, moved, or not published yet, and are removed.
-  private func finishAbandonedChanges() throws {
+  ///
+  /// - Returns: false if something could not be examined or removed. It blocks nothing until the next session.
+  private func finishAbandonedChanges() throws(FileFailure) -> Bool {
+    var isWhole = true
     for state in ReportState.allCases {
       let folder = folder(state)
       for name in try folder.names() where name.hasSuffix(DatabaseLayout.lockExtension) {
+        // Other spellings of our names are not ours.
         guard let stem = name.removing(suffix: DatabaseLayout.lockExtension), let id = stem.uuid,
-          // An entry that is not a file or can't be read is not a lock, and other spellings of our names are not ours.
-          DatabaseLayout.lock(id) == name, (try? LockFile.state(name, in: folder)) == .abandoned,
-          let lock = try? lock(id, in: state)
+          DatabaseLayout.lock(id) == name
         else { continue }
-        withExtendedLifetime(lock) { finishAbandonedChange(id, stem, in: folder) }
+        do { try finishAbandonedChange(id, stem, in: state) } catch { isWhole = isWhole && isOfOthers(error) }
       }
     }
+    return isWhole
   }
 
-  /// Entries that can't be removed stay: they block nothing.
-  private func finishAbandonedChange(_ id: UUIDBytes, _ stem: FileName, in folder: Folder) {
-    do {
-      guard try folder.status(stem.appending(DatabaseLayout.reportExtension)) == nil else { return }
-      _ = try? folder.remove(stem.appending(DatabaseLayout.metadataExtension))
+  /// Whether a lock is another program's or another user's, or is none: an entry that is not a file.
+  private func isOfOthers(_ error: any Error) -> Bool {
+    guard let failure = error as? FileFailure else { return error is Busy }
+    return failure.isNotAFile || failure.errno == .permissionDenied || failure.errno == .notPermitted
+  }
+
+  private func finishAbandonedChange(_ id: UUIDBytes, _ stem: FileName, in state: ReportState) throws {
+    let folder = folder(state)
+    guard try LockFile.state(DatabaseLayout.lock(id), in: folder) == .abandoned else { return }
+    let lock = try lock(id, in: state)
+    try withExtendedLifetime(lock) {
+      guard try folder.status(stem.reportName) == nil else { return }
+      try folder.remove(stem.metadataName)
       if try !database.hasReport(id) { try removeAttachments(stem) }
-    } catch {}
+    }
   }
 }
 

@@ -11,6 +11,7 @@ final class RepairPass {
   let session: DatabaseSession?
   private let newClientID: UUIDBytes
   private let ignored: Set<String>
+  private let runEnd: RunEnd
   private let onEvent: (DatabaseRepair.Event) -> Void
   private let pending: RepairFolder
   private let completed: RepairFolder
@@ -22,12 +23,13 @@ final class RepairPass {
 
   init(
     _ probe: DatabaseProbe, _ session: DatabaseSession?, newClientID: UUIDBytes, ignoring ignored: Set<String>,
-    _ onEvent: @escaping (DatabaseRepair.Event) -> Void
+    _ runEnd: RunEnd, _ onEvent: @escaping (DatabaseRepair.Event) -> Void
   ) {
     self.probe = probe
     self.session = session
     self.newClientID = newClientID
     self.ignored = ignored
+    self.runEnd = runEnd
     self.onEvent = onEvent
     pending = RepairFolder(DatabaseLayout.pending, in: probe.database, session)
     completed = RepairFolder(DatabaseLayout.completed, in: probe.database, session)
@@ -58,6 +60,7 @@ final class RepairPass {
 
   /// Runs `body`; a failure is reported, and the repair goes on.
   func trying(_ path: String, _ body: () throws -> Void) {
+    if runEnd.isRequested { return onEvent(.notDone(path: path, .ended)) }
     do { try body() } catch let failure as FileFailure {
       onEvent(.notDone(path: path, .file(failure)))
     } catch is DatabaseSession.Busy {

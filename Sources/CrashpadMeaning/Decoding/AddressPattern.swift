@@ -5,7 +5,13 @@ package struct AddressPattern: Sendable {
   package let facts: [DecodedFact]
 
   /// Nil if the address has no known pattern. Without a platform, the patterns of both processors count.
-  package init?(_ address: UInt64, on platform: CodeMeaning.Platform = .any) {
+  ///
+  /// - Parameters:
+  ///   - intended: the address without its upper bits, where the report has it.
+  ///   - addressBits: the number of bits of an address of the program: 39 on iOS, 47 elsewhere.
+  package init?(
+    _ address: UInt64, on platform: CodeMeaning.Platform = .any, intended: UInt64? = nil, addressBits: UInt64 = 47
+  ) {
     func row(_ name: String) -> CodeMeaning? { CodeMeaning.addresses.first { $0.name == "address \(name)" } }
     var facts: [DecodedFact] = []
     let found: CodeMeaning?
@@ -31,7 +37,7 @@ package struct AddressPattern: Sendable {
       ]
     } else if platform != .x86_64, !isCanonical {
       found = row("signed")
-      facts = [DecodedFact("address", hex(address & 0x7fff_ffff_ffff))]
+      facts = [DecodedFact("address", hex(intended ?? address & (1 << addressBits - 1)))]
     } else if !isCanonical {
       found = row("non-canonical")
     } else {
@@ -47,6 +53,14 @@ package struct AddressPattern: Sendable {
   private static func repeats(_ byte: UInt64, in address: UInt64) -> Bool {
     let pattern = byte &* 0x01_0101_0101
     return address >> 16 & 0xff_ffff_ffff == pattern
+  }
+
+  /// An instruction word of arm64 as four printable characters in memory order; nil if it is another.
+  static func word(_ word: UInt64) -> String? {
+    guard word >> 32 == 0 else { return nil }
+    let bytes = (0..<4).map { UInt8(truncatingIfNeeded: word >> (8 * $0)) }
+    guard bytes.allSatisfy({ (0x20..<0x7f).contains($0) }) else { return nil }
+    return bytes.count { (0x61...0x7a).contains($0 | 0x20) } >= 3 ? String(decoding: bytes, as: UTF8.self) : nil
   }
 
   /// Seven or eight printable characters in memory order. Six characters would match

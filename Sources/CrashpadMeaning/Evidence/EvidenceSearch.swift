@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import CrashpadBytes
 
-/// What a message or a function of a runtime says about the end of a process, and where it stands.
+/// The statement of a message or a function of a runtime about the end of a process, and its place.
 package struct Verdict: Sendable, Hashable {
-  /// Where the evidence stands.
+  /// The place of the evidence.
   package enum Place: Sendable, Hashable {
     /// A message, by its place among the messages.
     case message(Int)
@@ -63,16 +63,20 @@ package struct EvidenceSearch: Sendable {
     self.functions = functions
   }
 
-  /// The statement that says most of a crash whose process ended itself; nil if nothing on its stacks or in its messages
-  /// is known.
-  package func verdict(_ crash: CrashEvidence) -> Verdict? {
+  /// The statement that says most of a crash; nil if nothing on its stacks or in its messages is known.
+  ///
+  /// - Parameter isFault: whether a fault ended the process, and not the process itself. Few statements explain faults.
+  package func verdict(_ crash: CrashEvidence, isFault: Bool = false) -> Verdict? {
     var best: Verdict?
     func take(_ verdict: Verdict?) {
-      if let verdict, best.map({ verdict.rank < $0.rank }) ?? true { best = verdict }
+      if let verdict, !isFault || verdict.row.grounds.explainsFaults, best.map({ verdict.rank < $0.rank }) ?? true {
+        best = verdict
+      }
     }
     for (index, text) in crash.messages.prefix(Self.messageCount).enumerated() {
       take(verdict(ofMessage: text, at: .message(index), distance: index))
     }
+    if isFault { return best }
     take(verdict(of: crash.lastException, isRaised: true))
     take(verdict(of: crash.crashedThread?.frames ?? [], isRaised: false))
     return best

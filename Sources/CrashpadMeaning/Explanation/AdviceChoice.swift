@@ -4,7 +4,7 @@ internal import CrashpadSnapshot
 
 /// Leaves advice out that this report can't fulfil, and advice that was given in other words.
 struct AdviceChoice {
-  /// What a step tells to read, by the words that it uses for it.
+  /// The things that a step tells to read, by the words that it uses for them.
   enum Topic: CaseIterable {
     case lastException
     case message

@@ -40,7 +40,10 @@ extension ExplanationBuilder {
     if explainVerdict(nil) {
       addStacks()
     } else {
-      result.summary = "The report has neither an exception nor a termination."
+      result.summary =
+        report?.statesCrash == true
+        ? "A thread crashed; the report has neither an exception nor a termination."
+        : "The report has neither an exception nor a termination."
       for line in messageLines.prefix(1) { note("The program left the message: \(shortened(line)).") }
       if crash.crashed != nil { addStacks() }
     }
@@ -96,7 +99,10 @@ extension ExplanationBuilder {
       || WindowsParameters(exception).address != nil
     guard isAccess else { return }
     let address = exception.address
-    if let pattern = AddressPattern(address, on: CodeMeaning.Platform(crash.system.architecture)) {
+    if let pattern = AddressPattern(
+      address, on: CodeMeaning.Platform(crash.system.architecture), intended: report?.intendedAddress,
+      addressBits: crash.system.operatingSystem == .ios ? 39 : 47)
+    {
       let facts = pattern.facts.reduce("") { "\($0) (\($1.label) \($1.text))" }
       note("The address \(hex(address)): \(pattern.row.event)\(facts).")
       result.advice = pattern.row.advice + result.advice
@@ -118,6 +124,13 @@ extension ExplanationBuilder {
     let syndrome = report?.syndrome.map { FaultSyndrome($0) }
     if let syndrome, let isWrite = syndrome.isWrite, exception.kind == .mach, exception.code == 1 {
       note("The access was a \(isWrite ? "write" : "read") (esr \(hex(syndrome.value))).")
+    }
+    if exception.kind == .mach, exception.code == 2, exception.codes.count > 2,
+      let text = AddressPattern.word(exception.codes[2])
+    {
+      note(
+        "The bytes of the instruction are text, \"\(text)\": the program counter is in data, as after a jump through a"
+          + " wrong pointer.")
     }
     guard exception.kind == .mach, exception.code == 6, let immediate = syndrome?.trap ?? trapInstruction else {
       return
@@ -150,7 +163,7 @@ extension ExplanationBuilder {
   @discardableResult
   private mutating func explainVerdict(_ exception: ExceptionSnapshot?) -> Bool {
     let isOwnEnd = exception.map { EndOfProcess($0) != .fault } ?? true
-    guard isOwnEnd, let verdict = EvidenceSearch.all.verdict(crash) else {
+    guard let verdict = EvidenceSearch.all.verdict(crash, isFault: !isOwnEnd) else {
       if let line = messageLines.first { note("The program left the message: \(shortened(line)).") }
       // The system stores the backtrace only for an exception that nothing caught.
       if isOwnEnd, exception != nil, !crash.lastException.isEmpty {
@@ -215,6 +228,9 @@ extension ExplanationBuilder {
     if let name = recursion(thread) {
       note("\(name.function) is \(name.count) times in the stack: endless recursion is likely", at: thread.title)
       result.advice.insert("Look for the end of the recursion of \(name.function).", at: 0)
+    }
+    if let most = thread.elided.compactMap({ $0.levels ?? $0.frames }).max(), most >= 100 {
+      result.advice.insert("Look for the end of the recursion whose frames the report leaves out.", at: 0)
     }
     noteSuspect(thread, "The crashed thread was in")
     if thread.frames.allSatisfy({ $0.function == nil }) {

@@ -7,7 +7,9 @@ extension ExplanationBuilder {
   /// Returns whether the report is not about a crash; if so, the explanation is complete.
   mutating func describesNoCrash() -> Bool {
     if crash.exception?.isSimulated == true { return explainSimulated() }
+    addReporterEvidence()
     guard let report else { return explainNoException() }
+    if crash.outcome == .quit { return explainQuit() }
     if report.isSimulated {
       return explainNoCrash("The report is simulated: a test or a tool asked for it, and nothing crashed.")
     }
@@ -18,24 +20,153 @@ extension ExplanationBuilder {
     case .stackshot:
       if let row = MeaningTable.terminationCode(0xbaaa_aaad) { add(row) }
       return explainNoCrash("The report is a stackshot of all processes, and not a crash.")
-    case .hang: return explainHang()
+    case .panic, .forceReset: return explainPanic(report)
+    case .hang: return explainHang(report)
     case .osFault:
       explainException()
       return explainNoCrash("A system service reported a fault and went on: \(result.summary)")
     case .resource:
-      guard report.termination == nil else { return false }
-      explainException()
-      let action = report.fields.first { $0.name == "Action taken" }?.value.lowercased() ?? ""
-      if action.contains("killed") || result.rows.contains(where: { $0.name == "MONITOR_FATAL" }), !report.isNonFatal {
-        result.endedBy = ["The kernel's monitor of resources."]
-        return true
-      }
-      return explainNoCrash("\(result.summary) The report is a warning.")
+      return explainResource(report)
     case .crash:
-      guard report.isNonFatal else { return false }
-      explainException()
-      return explainNoCrash("The process went on (NON-FATAL CONDITION): \(result.summary)")
+      if report.endedForMemory { return explainMemory(report) }
+      if report.isNonFatal {
+        explainCondition(report)
+        return explainNoCrash("The process went on (NON-FATAL CONDITION): \(result.summary)")
+      }
+      guard crash.outcome == .notSaid, !crash.threads.isEmpty, crash.messages.isEmpty,
+        EvidenceSearch.all.verdict(crash) == nil
+      else { return false }
+      return explainNoCrash(
+        "The report has stacks, and neither an exception nor a termination: it does not say that the process crashed.")
     }
+  }
+
+  /// Explains what a report is about that ended nothing: the guard's own code is in the termination.
+  private mutating func explainCondition(_ report: ReportSnapshot) {
+    if let termination = report.termination, termination.namespace == "GUARD", let code = termination.code,
+      code >> 61 != 0
+    {
+      explainGuard(code, crash.exception.flatMap { $0.codes.count > 2 ? $0.codes[2] : nil })
+    } else {
+      explainException()
+    }
+  }
+
+  /// Adds what the program's own crash reporter found, and what the report says of a recursion and an address.
+  private mutating func addReporterEvidence() {
+    guard let report else { return }
+    if let diagnosis = report.diagnosis, !report.isDeadlock {
+      note("The crash reporter's diagnosis: \(shortened(diagnosis.split(separator: "\n").joined(separator: "; "))).")
+    }
+    if !report.deallocatedObjects.isEmpty {
+      let names = report.deallocatedObjects.prefix(4).joined(separator: ", ")
+      note("Registers point to where objects were that are deallocated: \(names).")
+    }
+    if report.hasStackOverflow { note("The crash reporter found that the stack overflowed.") }
+    if let address = report.intendedAddress {
+      note("The report says that the address meant \(hex(address)): its upper bits do not belong to it.")
+    }
+    for thread in crash.threads {
+      for gap in thread.elided.prefix(2) {
+        let frames = gap.frames.map { "\(grouped($0)) frames" } ?? "frames"
+        let levels = gap.levels.map { ", a recursion of \(grouped($0)) calls" } ?? ""
+        let index = max(0, min(gap.index, thread.frames.count) - 1)
+        guard thread.frames.indices.contains(index) else { continue }
+        note("The report leaves out \(frames)\(levels) through \(thread.frames[index].text)", thread, frame: index)
+      }
+    }
+  }
+
+  // MARK: Resources
+
+  private mutating func explainResource(_ report: ReportSnapshot) -> Bool {
+    if report.endedForMemory { return explainMemory(report) }
+    let outcome = crash.outcome
+    if outcome.isCrash, report.termination != nil { return false }
+    if !explainMeasures(report) { explainCondition(report) }
+    switch outcome {
+    case .crashed:
+      result.endedBy = ["The kernel's monitor of resources."]
+      return true
+    case .wentOn where report.isNonFatal:
+      return explainNoCrash("The process went on (NON-FATAL CONDITION): \(result.summary)")
+    case .wentOn: return explainNoCrash("\(result.summary) The report is a warning.")
+    case .quit, .notSaid, .noProcess:
+      result.notKnown.append("Whether the process went on: the report does not say it.")
+      return explainNoCrash(result.summary)
+    }
+  }
+
+  /// Explains a resource by the measures that MetricKit gives in place of an exception.
+  private mutating func explainMeasures(_ report: ReportSnapshot) -> Bool {
+    func row(_ name: String) -> CodeMeaning? {
+      CodeMeaning.resources.first { $0.context == "EXC_RESOURCE" && $0.name == name }
+    }
+    let found: CodeMeaning?
+    if let time = report.measure("Total CPU Time") {
+      let sampled = report.measure("Total Sampled Time").map { " of \($0) that were sampled" } ?? ""
+      result.summary = "The process used too much CPU time: \(time)\(sampled)."
+      found = row("CPU")
+    } else if let writes = report.measure("Writes Caused") {
+      result.summary = "The process wrote too much to the disk: \(writes)."
+      found = row("IO")
+    } else {
+      return false
+    }
+    if let found {
+      let reading = CodeReading(found)
+      result.rows += reading.rows
+      result.advice += reading.advice
+    }
+    if let thread = crash.crashedThread ?? crash.threads.first { noteSuspect(thread, "The heaviest stack was in") }
+    return true
+  }
+
+  private mutating func explainMemory(_ report: ReportSnapshot) -> Bool {
+    result.summary = "The system ended the process: it used more memory than it may."
+    result.endedBy = ["The kernel's memory manager (jetsam)."]
+    if let footprint = report.memory?.footprint {
+      let limit = report.memory?.limit.map { " of the \(grouped($0)) that it may use" } ?? ""
+      note("The process used \(grouped(footprint)) bytes\(limit).")
+    }
+    if let row = MeaningTable.namespace("JETSAM") { add(row) }
+    if let row = CodeMeaning.namespaceCodes.first(where: { $0.context == "JETSAM" && $0.name == "per-process-limit" }) {
+      add(row)
+      result.advice += row.advice
+    }
+    if let thread = crash.crashedThread ?? crash.threads.first {
+      noteSuspect(thread, "At the limit, memory was asked for in")
+    } else {
+      result.notKnown.append("The stacks: the report has none.")
+    }
+    return true
+  }
+
+  // MARK: The user and the system
+
+  private mutating func explainQuit() -> Bool {
+    if let row = MeaningTable.terminationCode(ReportSnapshot.userQuit) { add(row) }
+    result.isCrash = false
+    result.summary = "The user forced the app to quit (0xdeadfa11). Nothing crashed."
+    result.endedBy = ["The user."]
+    return true
+  }
+
+  private mutating func explainPanic(_ report: ReportSnapshot) -> Bool {
+    let isReset = report.kind == .forceReset
+    let words = isReset ? "The device was reset" : "The kernel panicked, which ended the whole system"
+    let headline = report.panic?.headline.map { ": \(shortened($0))." } ?? "."
+    result.isCrash = false
+    result.summary = words + headline
+    result.endedBy = [isReset ? "A reset of the device." : "The kernel."]
+    if let task = report.panic?.task {
+      note("The kernel names the task \(task)" + (report.panic?.taskID.map { " (pid \($0))." } ?? "."))
+    }
+    for field in report.fields where ["Reset Reason", "Boot Faults"].contains(field.name) {
+      note("The report says: \(field.name): \(shortened(field.value)).")
+    }
+    result.notKnown.append("Whether a program had a part in it: a process is not the subject of the report.")
+    return true
   }
 
   private mutating func explainNoException() -> Bool {
@@ -61,12 +192,23 @@ extension ExplanationBuilder {
     return true
   }
 
-  private mutating func explainHang() -> Bool {
+  private mutating func explainHang(_ report: ReportSnapshot) -> Bool {
+    if crash.outcome.isCrash, !report.isDeadlock, report.termination != nil { return false }
     if let main = crash.mainThread { explainMainThread(main) }
     if result.advice.isEmpty {
       result.advice = ["Read the main thread's stack: it shows where the app did not respond."]
     }
-    return explainNoCrash("The process did not respond for a while.")
+    if report.isDeadlock {
+      result.summary = "The main thread was deadlocked: it did not run any more."
+      result.endedBy = ["The process itself: its crash reporter ended it after a time without an answer."]
+      if let diagnosis = report.diagnosis { note("The crash reporter's diagnosis: \(shortened(diagnosis)).") }
+      return true
+    }
+    if let duration = report.measure("Launch Duration") {
+      return explainNoCrash("The app took \(duration) to launch.")
+    }
+    let duration = report.measure("Hang Duration") ?? report.measure("Duration")
+    return explainNoCrash("The process did not respond for \(duration ?? "a while").")
   }
 
   // MARK: Jetsam

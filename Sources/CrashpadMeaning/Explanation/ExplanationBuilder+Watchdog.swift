@@ -14,6 +14,7 @@ struct WatchdogText {
   var systemPercent: Int?
   var applicationCPU: Double?
   var visibility: String?
+  var state: String?
   var thermalState: String?
   /// Whether the process held background assertions for too long.
   var hasOverdueAssertions: Bool
@@ -35,7 +36,7 @@ struct WatchdogText {
     }
     event = value(after: "WatchdogEvent:").map(String.init) ?? event
     allowanceText = value(after: "time allowance of").map(String.init)
-    if allowanceText == nil, let range = text.firstRange(of: "Failed to terminate gracefully after ") {
+    if allowanceText == nil, let range = text.firstRange(of: "ailed to terminate gracefully after ") {
       allowanceText = String(text[range.upperBound...].prefix { $0.isNumber || $0 == "." })
     }
     allowance = allowanceText.flatMap { seconds($0) }
@@ -47,8 +48,19 @@ struct WatchdogText {
       systemPercent = Int(String(text[..<percent].reversed().prefix { $0.isNumber }.reversed()))
     }
     visibility = value(after: "ProcessVisibility:").map(String.init)
+    state = value(after: "ProcessState:").map(String.init)
     thermalState = value(after: "Thermal State:").map(String.init)
     hasOverdueAssertions = text.contains("active assertions beyond permitted time")
+  }
+
+  /// The task that the process had to finish, with the system's name for it.
+  var task: String? {
+    guard let event else { return nil }
+    let words = [
+      "process-launch": "its launch", "scene-create": "its launch", "scene-update": "an update of its scene",
+      "process-exit": "its exit",
+    ]
+    return "\(words[event] ?? "what the system asked for") (\(event))"
   }
 
   enum Verdict { case busy, starved, blocked, unknown }
@@ -65,11 +77,12 @@ struct WatchdogText {
 
 extension ExplanationBuilder {
   mutating func explainWatchdog(_ row: CodeMeaning) {
-    let text = WatchdogText(crash.terminationText)
+    // Some forms have all of the text on the line of the code.
+    let text = WatchdogText([termination?.indicator, crash.terminationText].compactMap { $0 }.joined(separator: "\n"))
     result.endedBy.append(
       sentence(termination?.namespace.flatMap { MeaningTable.namespace($0)?.endedBy } ?? row.endedBy))
     add(row)
-    let event = text.event.map { " (\($0))" } ?? ""
+    let event = text.task.map { " " + $0 } ?? ""
     let allowance = text.allowanceText.map { " within \($0) s" } ?? " in time"
     result.summary =
       text.hasOverdueAssertions
@@ -93,10 +106,9 @@ extension ExplanationBuilder {
   }
 
   private mutating func addTimes(_ text: WatchdogText) {
-    if let application = text.applicationCPU, let allowance = text.allowance {
-      note(
-        "The application used \(decimal(application)) s of CPU time in \(decimal(allowance)) s, on all its threads together."
-      )
+    if let application = text.applicationCPU {
+      let allowance = text.allowance.map { " in \(decimal($0)) s" } ?? ""
+      note("The application used \(decimal(application)) s of CPU time\(allowance), on all its threads together.")
     } else {
       result.notKnown.append("How much CPU time the application used: the termination's text does not have it.")
     }
@@ -106,10 +118,17 @@ extension ExplanationBuilder {
           + (text.systemPercent.map { ", \($0) % of what it has." } ?? "."))
     }
     if let state = text.thermalState, state != "nominal" { note("The thermal state was \(state).") }
-    if let visibility = text.visibility { note("The process was in the state \"\(visibility)\".") }
+    let state = [text.state.map { "in the state \"\($0)\"" }, text.visibility.map { "with the visibility \"\($0)\"" }]
+      .compactMap { $0 }.joined(separator: ", ")
+    if !state.isEmpty { note("The process was \(state).") }
   }
 
   private func decimal(_ value: Double) -> String {
+    if value > 0, value < 0.0005 { return "less than 0.001" }
+    if value > 0, value < 0.1 {
+      let digits = String(Int((value * 1000).rounded()))
+      return "0." + String(repeating: "0", count: max(0, 3 - digits.count)) + digits
+    }
     let hundredths = Int((value * 100).rounded())
     let rest = hundredths % 100
     return "\(hundredths / 100).\(rest < 10 ? "0" : "")\(rest)"
@@ -135,6 +154,7 @@ extension ExplanationBuilder {
 
   /// Explains what the main thread waits for, judging by its stack.
   mutating func explainMainThread(_ main: CrashEvidence.Thread) {
+    addBlocker(of: main)
     guard let wait = MainThreadWait(main) else {
       if let index = main.firstOfApp {
         note("The main thread was in \(main.frames[index].text)", main, frame: index)
@@ -183,6 +203,21 @@ extension ExplanationBuilder {
         "A thread runs the queue \(queue), in \(threads[0].frames[index].text): the main thread may wait for it",
         threads[0], frame: index)
     }
-    if !found { result.notKnown.append("Who holds the lock: no other thread shows it.") }
+    if !found, report?.blockers.contains(where: { $0.thread == main.index }) != true {
+      result.notKnown.append("Who holds the lock: no other thread shows it.")
+    }
+  }
+
+  /// Adds what the report says the thread waits for, and where the holder stands.
+  private mutating func addBlocker(of main: CrashEvidence.Thread) {
+    for blocker in report?.blockers ?? [] where blocker.thread == main.index {
+      note("The report says what the main thread waits for: \(shortened(blocker.text)).", main, frame: 0)
+      guard let holder = crash.threads.first(where: { $0.index == blocker.holder }), !holder.frames.isEmpty else {
+        continue
+      }
+      let frame = holder.firstOfApp ?? 0
+      note("The thread that it waits for is in \(holder.frames[0].text)", holder, frame: 0)
+      if frame > 0 { note("Its code of the application: \(holder.frames[frame].text)", holder, frame: frame) }
+    }
   }
 }

@@ -85,6 +85,11 @@ struct MainThreadWait {
   /// The rules; the first match counts.
   private static let rules: [Rule] = [
     Rule(
+      leaf: ["=nanosleep", "=sleep", "=usleep", "=clock_nanosleep", "sleepForTimeInterval", "NSThread sleep"],
+      stack: [],
+      verdict: "The main thread sleeps",
+      advice: ["Do not sleep on the main thread: let a timer or an asynchronous task call back."]),
+    Rule(
       leaf: [],
       stack: [
         "CFURLConnectionSendSynchronousRequest", "sendSynchronousRequest", "initWithContentsOfURL",

@@ -32,7 +32,7 @@ struct CodeParser {
     // A message may contain words that are also codes. If any word is not a code, the
     // text is matched as a message first.
     if unknown.isEmpty && !answers.isEmpty { return answers }
-    if let row = MeaningTable.message(text) ?? MeaningTable.kernelTriage(text) ?? named(text)
+    if let row = EvidenceSearch.all.message(text) ?? MeaningTable.kernelTriage(text) ?? named(text)
       ?? EvidenceSearch.all.function(text)
     {
       return [CodeAnswer(text, [CodeReading(row)])]

@@ -303,6 +303,13 @@ extension CodeMeaning {
       "The dynamic loader did not find a library or symbol", by: "dyld, before the program's main function",
       causes: ["A framework that is not embedded, or a system that is too old."],
       advice: ["See crashpadctl explain DYLD 1 and DYLD 4."], .file("Apple", "dyld")),
+    CodeMeaning(
+      .message, "Stack exhausted by recursion", aliases: ["thread stack size exceeded due to excessive recursion"],
+      "The stack is full: functions called each other without an end",
+      endedBy: "the kernel, for an access behind the end of the stack",
+      causes: ["A condition that ends the recursion and is never met.", "Data that refer to themselves."],
+      advice: ["Look for the functions that repeat in the stack, and for the end of their recursion."],
+      .reports("written by macOS 13, iOS 16 and later"), grounds: Grounds(.cause, explainsFaults: true)),
     system(
       .kind, of: .rust, "Rust panic", ["panicked at"], "A Rust program panicked",
       by: "the Rust runtime, by abort() where panics abort",

@@ -9,10 +9,14 @@ package import SystemPackage
 package final class GroupIndex {
   let file: SQLiteFile
 
-  /// - Parameter inApp: patterns that take part in signatures; an index keeps those that it was made with.
-  package init(_ path: FilePath, inApp: [String]) throws {
+  /// - Parameters:
+  ///   - inApp: patterns that take part in signatures; an index keeps those that it was made with.
+  ///   - rules: the version of the rules that makes signatures, which is kept as well.
+  package init(_ path: FilePath, inApp: [String], rules: RuleVersion = .current) throws {
     file = try SQLiteFile(path)
-    try prepare(["rules": String(SignatureRule.version), "in-app": inApp.sorted().joined(separator: "\n")])
+    // Pages that several dumps change are written once for all. 32 MiB hold the inner pages of an index of millions.
+    try file.run("PRAGMA cache_size = -32768; PRAGMA synchronous = NORMAL")
+    try prepare(["rules": String(rules.rawValue), "in-app": inApp.sorted().joined(separator: "\n")])
   }
 
   // MARK: Tables
@@ -35,8 +39,28 @@ package final class GroupIndex {
     guard try number("PRAGMA user_version") <= GroupIndexTables.version else {
       throw SQLiteFailure(.foreign, "was made by a newer version of crashpadctl")
     }
+    try checkTables()
     try check(settings)
     if try number("PRAGMA user_version") < GroupIndexTables.version { try migrate() }
+  }
+
+  /// Refuses tables, indexes and triggers that this program did not make: a trigger runs with each row that is added, and
+  /// may fill the disk. Views run only when they are asked for.
+  private func checkTables() throws {
+    let isOlder = try number("PRAGMA user_version") < GroupIndexTables.version
+    let select = try file.prepare("SELECT type, name, sql FROM sqlite_schema WHERE sql IS NOT NULL")
+    while try select.step() {
+      guard let type = select.text(0), let name = select.text(1), let sql = select.text(2), type != "view",
+        // Statistics that ANALYZE makes.
+        !name.hasPrefix("sqlite_stat")
+      else { continue }
+      let isOwn =
+        isOlder || type == "table"
+        ? GroupIndexTables.names.contains(name) : GroupIndexTables.statements.contains(sql)
+      if !isOwn {
+        throw SQLiteFailure(.foreign, "has a \(type) that is not of an index of crashpadctl group: \(name.prefix(60))")
+      }
+    }
   }
 
   private func check(_ settings: [String: String]) throws {
@@ -45,7 +69,10 @@ package final class GroupIndex {
       try select.bind([.text(name)])
       guard try select.step(), select.text(0) == value else {
         throw SQLiteFailure(
-          .foreign, name == "rules" ? "was made with another version of the rules" : "was made with another --in-app")
+          .foreign,
+          name == "rules"
+            ? "was made with version \(select.text(0) ?? "?") of the rules; --rules names it"
+            : "was made with another --in-app")
       }
     }
   }
@@ -87,7 +114,7 @@ package final class GroupIndex {
   package struct Candidate: Sendable {
     /// Absolute.
     package let path: String
-    /// Nil if it is gone since the directory was listed.
+    /// Nil if it is gone since the directory was listed, or could not be examined.
     package let identity: FileIdentity?
 
     package init(path: String, identity: FileIdentity?) {

@@ -9,6 +9,11 @@ package struct GroupIndexEntry: Sendable {
   package let identity: FileIdentity
   package var crash: (signature: Signature, facts: CrashFacts)?
   package var hasFailed: Bool
+  /// Whether the next run reads the file again, because this one could not examine all that the crash rests on.
+  package var isProvisional = false
+
+  /// No file has this time.
+  fileprivate var modified: Int64 { isProvisional ? -1 : identity.modified }
 
   package init(
     path: String, identity: FileIdentity, crash: (signature: Signature, facts: CrashFacts)?, hasFailed: Bool
@@ -79,7 +84,7 @@ struct GroupIndexAdding {
     }
     for path in gone { try remove.run([.text(path)]) }
     try insert.run([
-      .text(entry.path), .number(identity.inode), .number(identity.size), .number(identity.modified),
+      .text(entry.path), .number(identity.inode), .number(identity.size), .number(entry.modified),
       .number(entry.hasFailed ? 1 : 0), .init(try entry.crash.flatMap { try number($0.signature) }),
       .init(facts?.report), .init(facts?.time), .init(facts?.program), .init(facts?.version), .init(facts?.device),
       .init(facts?.system), .init(facts?.client), .init(facts?.processID), .number(facts?.isQuick == true ? 1 : 0),

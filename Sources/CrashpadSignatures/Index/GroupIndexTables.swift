@@ -52,6 +52,28 @@ enum GroupIndexTables {
       SELECT id, text, count(*) AS count, min(time) AS first, max(time) AS last FROM crashes GROUP BY id;
     """
 
+  /// The statements that make tables, indexes and triggers, as SQLite keeps them.
+  static let statements: Set<String> = {
+    var statements: Set<String> = []
+    var statement = ""
+    // A statement ends in front of the next CREATE, as those of triggers have semicolons in them.
+    for line in (settings + "\n" + dumps + "\nCREATE ").split(separator: "\n") {
+      if line.hasPrefix("CREATE ") {
+        statements.insert(statement[...].trimmedEnd)
+        statement = ""
+      }
+      statement += (statement.isEmpty ? "" : "\n") + line
+    }
+    return statements
+  }()
+
+  /// The names of tables, indexes and triggers in all versions.
+  static let names: Set<String> = [
+    "settings", "signatures", "dumps", "sums", "dumps_by_report", "dumps_by_inode", "dumps_by_file", "dumps_by_time",
+    "dumps_by_name", "dumps_by_process", "dumps_quick", "dumps_failed", "dumps_separate", "dump_added",
+    "dump_separated", "dump_removed",
+  ]
+
   private static let removal = """
     DELETE FROM sums WHERE count = 0
         AND fact IN ('crash', 'version', 'device', 'system', 'day', 'unversioned') AND signature = OLD.signature;
@@ -95,4 +117,12 @@ enum GroupIndexTables {
       FROM older;
     DROP TABLE older;
     """
+}
+
+extension Substring {
+  fileprivate var trimmedEnd: String {
+    var text = self
+    while let last = text.last, last == ";" || last.isWhitespace { text.removeLast() }
+    return String(text)
+  }
 }

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+internal import CrashpadBytes
+
 /// Names of C++ and Rust.
 enum CxxName {
   private static let prefixes = [
@@ -7,22 +9,89 @@ enum CxxName {
     "public: ", "private: ", "protected: ", "virtual ", "TLS wrapper function for ", "TLS init function for ",
   ]
 
-  static func normalized(_ name: NameText) -> String {
+  /// Whether a mangled name is that of a function local to its file: debug information has only its short name, without
+  /// parameters, where it is inlined.
+  static func isLocal(_ symbol: String) -> Bool {
+    if symbol.containsBytes("_GLOBAL__N_1") { return true }
+    let bytes = Array(symbol.utf8.drop { $0 == UInt8(ascii: "_") })
+    guard bytes.first == UInt8(ascii: "Z"), bytes.count > 2, bytes.count < symbol.utf8.count else { return false }
+    if bytes[1] == UInt8(ascii: "L") { return true }
+    guard bytes[1] == UInt8(ascii: "N") else { return false }
+    var index = 2
+    while index < bytes.count, "rVKRO".utf8.contains(bytes[index]) { index += 1 }
+    while index + 1 < bytes.count {
+      if bytes[index] == UInt8(ascii: "L") { return NameText.isDigit(bytes[index + 1]) }
+      guard NameText.isDigit(bytes[index]) else { return false }
+      var length = 0
+      while index < bytes.count, NameText.isDigit(bytes[index]), length <= bytes.count {
+        length = 10 * length + Int(bytes[index] - UInt8(ascii: "0"))
+        index += 1
+      }
+      index += length
+    }
+    return false
+  }
+
+  static func normalized(_ name: NameText, _ version: RuleVersion, keepsParameters: Bool) -> String {
     var name = name
     while prefixes.contains(where: { name.drop(prefix: $0) }) {}
     unifyAnonymous(&name)
     replaceAll("[abi:cxx11]", with: "", in: &name)
-    if isRust(name) { return rust(name).text }
+    if isRust(name) { return rust(name, isNumbered: version != .first).text }
     name = collapsingTypes(name)
-    unifyLambdas(&name)
+    let isNumbered = version != .first
+    unifyLambdas(&name, isNumbered: isNumbered)
+    let parameters = keepsParameters && !name.contains("(anonymous)") ? self.parameters(name) : ""
     name = withoutParameters(name)
-    unifyLambdas(&name)
+    unifyLambdas(&name, isNumbered: isNumbered)
     name = withoutReturnType(name)
-    while name.hasSuffix("λ::operator()") || name.hasSuffix("λ::__invoke") || name.hasSuffix("λ::_FUN") {
-      name.bytes.removeSubrange(
-        (name.bytes.count - (name.hasSuffix("_FUN") ? 6 : name.hasSuffix("__invoke") ? 10 : 12))...)
+    if dropCall(&name) { return name.text }
+    // A function that is made of a template has the types of its template in its parameters.
+    return name.text + (name.contains("<T>") ? "" : parameters)
+  }
+
+  /// Removes the call operators of a lambda.
+  private static func dropCall(_ name: inout NameText) -> Bool {
+    var wasDropped = false
+    for suffix in ["::operator()", "::__invoke", "::_FUN"] {
+      while name.hasSuffix(suffix), isLambda(name, before: suffix.utf8.count) {
+        wasDropped = name.drop(suffix: suffix)
+      }
     }
-    return name.text
+    return wasDropped
+  }
+
+  private static func isLambda(_ name: NameText, before length: Int) -> Bool {
+    NameText(name.bytes.dropLast(length).reversed().drop(while: NameText.isDigit).reversed()).hasSuffix("λ")
+  }
+
+  // MARK: Parameters that stay
+
+  /// The types of the last list of parameters, in one spelling: they tell overloads apart. Empty without any.
+  private static func parameters(_ name: NameText) -> String {
+    var name = name
+    dropQualifiers(&name)
+    guard name.hasSuffix(")"), let open = lastList(name), open > 0 else { return "" }
+    var list = NameText(name.bytes[open...])
+    if list.bytes.elementsEqual("(anonymous)".utf8) || list.bytes.elementsEqual("(void)".utf8) || list.bytes.count == 2
+    {
+      return ""
+    }
+    for (old, new) in [
+      ("std::__cxx11::", "std::"), ("std::__1::", "std::"), ("std::basic_string<T>", "std::string"),
+      ("std::basic_string_view<T>", "std::string_view"), ("char const*", "const char*"),
+    ] { replaceAll(old, with: new, in: &list) }
+    return list.text
+  }
+
+  /// The start of the list that ends the name.
+  private static func lastList(_ name: NameText) -> Int? {
+    let ends = name.ends()
+    return name.bytes.indices.first { name.bytes[$0] == UInt8(ascii: "(") && ends[$0] == name.bytes.count }
+  }
+
+  private static func dropQualifiers(_ name: inout NameText) {
+    while [" const", " volatile", " &", " &&", " noexcept"].contains(where: { name.drop(suffix: $0) }) {}
   }
 
   // MARK: Types
@@ -64,21 +133,31 @@ enum CxxName {
   // MARK: Lambdas
 
   /// `{lambda(int)#1}`, `$_0`, `'lambda0'(int)`, `<lambda(int)>` are λ.
-  private static func unifyLambdas(_ name: inout NameText) {
-    while let start = name.find("{lambda"), let end = name.end(of: start) {
-      name.bytes.replaceSubrange(start..<end, with: "λ".utf8)
+  ///
+  /// - Parameter isNumbered: whether the number of a lambda in its function stays, from 1.
+  private static func unifyLambdas(_ name: inout NameText, isNumbered: Bool) {
+    func replace(_ range: Range<Int>, _ number: Int?) {
+      name.bytes.replaceSubrange(range, with: ("λ" + (isNumbered ? number.map { String($0) } ?? "" : "")).utf8)
     }
-    while let start = name.find("<lambda"), let end = name.end(of: start) {
-      name.bytes.replaceSubrange(start..<end, with: "λ".utf8)
+    for mark in ["{lambda", "<lambda"] {
+      while let start = name.find(mark), let end = name.end(of: start) {
+        replace(start..<end, number(NameText(name.bytes[start..<end].dropLast())))
+      }
     }
     while let start = name.find("'lambda"), let quote = name.bytes[(start + 1)...].firstIndex(of: UInt8(ascii: "'")) {
-      name.bytes.replaceSubrange(start...quote, with: "λ".utf8)
+      replace(start..<(quote + 1), Int(NameText(name.bytes[(start + 7)..<quote]).text).map { $0 + 2 } ?? 1)
     }
     while let start = name.find("$_") {
       let digits = name.bytes[(start + 2)...].prefix(while: NameText.isDigit).count
       guard digits > 0 else { return }
-      name.bytes.replaceSubrange(start..<(start + 2 + digits), with: "λ".utf8)
+      let end = start + 2 + digits
+      replace(start..<end, Int(NameText(name.bytes[(start + 2)..<end]).text).map { $0 + 1 })
     }
+  }
+
+  /// The number behind the last `#`.
+  private static func number(_ text: NameText) -> Int? {
+    text.bytes.lastIndex(of: UInt8(ascii: "#")).flatMap { Int(NameText(text.bytes[($0 + 1)...]).text) }
   }
 
   // MARK: Parameters and return type
@@ -100,7 +179,7 @@ enum CxxName {
       index = end
     }
     var text = NameText(result)
-    while [" const", " volatile", " &", " &&", " noexcept"].contains(where: { text.drop(suffix: $0) }) {}
+    dropQualifiers(&text)
     return text
   }
 
@@ -121,19 +200,24 @@ enum CxxName {
   }
 
   /// `<A as Trait>::f` stays, `<A>::f` is `A::f`, and types behind a name go, as older symbols have none.
-  private static func rust(_ name: NameText) -> NameText {
+  ///
+  /// - Parameter isNumbered: whether closures behind the first of a function keep their numbers.
+  private static func rust(_ name: NameText, isNumbered: Bool) -> NameText {
     var result: [UInt8] = []
     var index = 0
     while index < name.bytes.count {
       if name.bytes[index] == UInt8(ascii: "<"), let end = name.end(of: index) {
-        if index == 0 { result.append(contentsOf: rustOwner(NameText(name.bytes[1..<(end - 1)]))) }
+        if index == 0 {
+          result.append(contentsOf: rustOwner(NameText(name.bytes[1..<(end - 1)]), isNumbered: isNumbered))
+        }
         // "f::<T>" and "Vec<T>" alike.
         if result.suffix(2).elementsEqual("::".utf8) { result.removeLast(2) }
         index = end
         continue
       }
       if name.bytes[index...].starts(with: "{closure#".utf8), let end = name.end(of: index) {
-        result.append(contentsOf: "{{closure}}".utf8)
+        let number = Int(NameText(name.bytes[(index + 9)..<(end - 1)]).text) ?? 0
+        result.append(contentsOf: (isNumbered && number > 0 ? "{{closure}}\(number + 1)" : "{{closure}}").utf8)
         index = end
         continue
       }
@@ -143,9 +227,10 @@ enum CxxName {
     return NameText(result)
   }
 
-  private static func rustOwner(_ type: NameText) -> [UInt8] {
-    guard let trait = type.findOutside(" as ") else { return rust(type).bytes }
-    let owner = rust(NameText(type.bytes[..<trait])).bytes
-    return Array("<".utf8) + owner + " as ".utf8 + rust(NameText(type.bytes[(trait + 4)...])).bytes + ">".utf8
+  private static func rustOwner(_ type: NameText, isNumbered: Bool) -> [UInt8] {
+    guard let trait = type.findOutside(" as ") else { return rust(type, isNumbered: isNumbered).bytes }
+    let owner = rust(NameText(type.bytes[..<trait]), isNumbered: isNumbered).bytes
+    let whole = rust(NameText(type.bytes[(trait + 4)...]), isNumbered: isNumbered).bytes
+    return Array("<".utf8) + owner + " as ".utf8 + whole + ">".utf8
   }
 }

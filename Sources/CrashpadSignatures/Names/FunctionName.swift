@@ -6,7 +6,8 @@ package enum FunctionName {
   /// - Parameters:
   ///   - symbol: mangled, or demangled by any tool.
   ///   - image: the module's file name without its extension; Swift's full names begin with it.
-  package static func normalized(_ symbol: String, image: String? = nil) -> String {
+  ///   - version: the rules whose form it has.
+  package static func normalized(_ symbol: String, image: String? = nil, _ version: RuleVersion = .current) -> String {
     let symbol = shortened(symbol)
     var name = NameText(symbol)
     // "<signal handler called>", "<deduplicated_symbol>": what stands for a name.
@@ -15,6 +16,8 @@ package enum FunctionName {
     }
     withoutOffsets(&name)
     while name.drop(suffix: " [inlined]") || name.drop(suffix: " (inlined)") {}
+    // The number behind a closure of Go is that of one in it, and no compiler's suffix.
+    if version != .first, GoName.isGo(name), name.contains(".func") { return GoName.normalized(name, version) }
     name = withoutSuffixes(name)
     // Suffixes of optimizers stand behind mangled names too.
     if let demangled = Demangler.demangle(name.text, .simplified) {
@@ -22,10 +25,12 @@ package enum FunctionName {
     }
     if let name = ObjectiveCName.normalized(name) { return name }
     withoutBlock(&name)
-    if GoName.isGo(name) { return GoName.normalized(name) }
-    if SwiftName.isSwift(name, symbol: symbol) { return SwiftName.normalized(name, image: image) }
+    if version != .first, let name = EngineName.normalized(name) { return name }
+    if GoName.isGo(name) { return GoName.normalized(name, version) }
+    if SwiftName.isSwift(name, symbol: symbol) { return SwiftName.normalized(name, image: image, version) }
     if isPlain(name) { return CName.normalized(name) }
-    return CxxName.normalized(name)
+    let keepsParameters = version != .first && !CxxName.isLocal(symbol)
+    return CxxName.normalized(name, version, keepsParameters: keepsParameters)
   }
 
   /// The first 4 KiB: the rules search a name many times, and a hostile report may have one of megabytes.
@@ -36,6 +41,24 @@ package enum FunctionName {
   /// The name that the rules compare: a closure is part of its owner.
   static func withoutClosure(_ name: String) -> String {
     name.hasPrefix("(closure) ") ? String(name.dropFirst(10)) : name
+  }
+
+  /// - Parameters:
+  ///   - line: of a lambda, the number of lines between it and its function, which takes the place of its number: compilers
+  ///     count in different ways.
+  ///   - number: of a closure of Rust, its number, from 0.
+  static func withClosure(_ name: String, line: Int?, number: Int?) -> String {
+    if let line { return marked(name, "λ", "+\(line)") }
+    if let number, number > 0 { return marked(name, "{{closure}}", "\(number + 1)") }
+    return name
+  }
+
+  /// `suffix` in place of the number behind the last `mark`.
+  private static func marked(_ name: String, _ mark: String, _ suffix: String) -> String {
+    let (name, mark) = (NameText(name), Array(mark.utf8))
+    guard let place = name.bytes.indices.last(where: { name.bytes[$0...].starts(with: mark) }) else { return name.text }
+    let rest = name.bytes[(place + mark.count)...].drop(while: NameText.isDigit)
+    return NameText(name.bytes[..<place] + mark + suffix.utf8 + rest).text
   }
 
   /// Some reports have an offset within a name: "-[NSObject+ 1045168 (NSObject) description]".
@@ -178,7 +201,7 @@ enum GoName {
     return slash > 0 && !name.contains("(")
   }
 
-  static func normalized(_ name: NameText) -> String {
+  static func normalized(_ name: NameText, _ version: RuleVersion) -> String {
     var name = name
     while let open = name.bytes.firstIndex(of: UInt8(ascii: "[")), let end = name.end(of: open),
       !name.bytes[open..<end].elementsEqual("[T]".utf8)
@@ -187,14 +210,14 @@ enum GoName {
     }
     var parts = name.text.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
     var isClosure = false
+    // The compiler makes wrappers; closures have the numbers that tell them apart.
+    let made = version == .first ? ["func", "gowrap", "deferwrap"] : ["gowrap", "deferwrap"]
     while let last = parts.last, parts.count > 2,
-      last.allSatisfy(\.isNumber)
-        || ["func", "gowrap", "deferwrap"].contains(where: {
-          last.hasPrefix($0) && last.dropFirst($0.count).allSatisfy(\.isNumber)
-        })
+      version == .first && last.allSatisfy(\.isNumber)
+        || made.contains(where: { last.hasPrefix($0) && last.dropFirst($0.count).allSatisfy(\.isNumber) })
     {
       parts.removeLast()
-      isClosure = true
+      isClosure = version == .first
     }
     return (isClosure ? "(closure) " : "") + parts.joined(separator: ".")
   }

@@ -145,6 +145,14 @@ struct NameText {
 
   static func isDigit(_ byte: UInt8) -> Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) }
 
+  /// `text` if it is a name and not a sentence, a path or a number: letters, digits and `_-.:/` in at most 60 bytes.
+  static func word(_ text: String?) -> String? {
+    guard var text else { return nil }
+    while text.hasSuffix(":") { text.removeLast() }
+    let isName = text.utf8.allSatisfy { isWord($0) && $0 < 0x80 || "-.:".utf8.contains($0) }
+    return isName && !text.isEmpty && text.utf8.count <= 60 ? text : nil
+  }
+
   static func isHexDigit(_ byte: UInt8) -> Bool {
     isDigit(byte) || (UInt8(ascii: "a")...UInt8(ascii: "f")).contains(byte)
   }

@@ -20,10 +20,15 @@ enum SwiftName {
     "outlined ", "value witness for ", "type metadata ", "lazy protocol witness ", "associated type ",
   ]
 
-  static func isSwift(_ name: NameText, symbol: String) -> Bool {
+  static func isMangled(_ symbol: String) -> Bool {
     for prefix in ["$s", "_$s", "$S", "_$S", "$e", "_$e", "_T0", "__T0"] where symbol.utf8.starts(with: prefix.utf8) {
       return true
     }
+    return false
+  }
+
+  static func isSwift(_ name: NameText, symbol: String) -> Bool {
+    if isMangled(symbol) { return true }
     if name.contains("::") { return false }
     if madeBetween.contains(where: { name.hasPrefix($0) }) || name.contains(" : ") || name.hasSuffix(" infix") {
       return true
@@ -48,10 +53,10 @@ enum SwiftName {
     return name.bytes[(open + 1)...].dropLast().allSatisfy { NameText.isWord($0) || $0 == UInt8(ascii: ":") }
   }
 
-  static func normalized(_ name: NameText, image: String?) -> String {
+  static func normalized(_ name: NameText, image: String?, _ version: RuleVersion = .current) -> String {
     var name = name
-    var isClosure = false
-    while stripOne(&name, &isClosure) {}
+    var closures: [String] = []
+    while stripOne(&name, &closures) {}
     if name.hasPrefix("reabstraction thunk") { return "reabstraction thunk" }
     for prefix in madeBetween where name.hasPrefix(prefix) { return name.text }
     if name.hasPrefix("thunk for ") { return "thunk" }
@@ -60,7 +65,7 @@ enum SwiftName {
     // "f #1 (Swift.Int) -> () in owner": a function in a function, and what a defer runs.
     if let number = name.find(" #"), let inside = name.findOutside(" in ", from: number), number < inside {
       let local = NameText(name.bytes[..<number])
-      let owner = normalized(NameText(name.bytes[(inside + 4)...]), image: image)
+      let owner = normalized(NameText(name.bytes[(inside + 4)...]), image: image, version)
       return local.hasPrefix("$defer") || local.hasPrefix("defer") ? owner : "\(owner).\(local.text)"
     }
     let isFull = dropTypes(&name)
@@ -69,7 +74,33 @@ enum SwiftName {
     name = withLabels(generic)
     // A full name begins with its Swift module, which is most often the image's name.
     if isFull, let image, name.contains("."), name.drop(prefix: image + ".") {}
-    return (isClosure ? "(closure) " : "") + name.text
+    if version == .first { return (closures.isEmpty ? "" : "(closure) ") + name.text }
+    // An implicit one is written where its owner is, and has no number.
+    let numbers = closures.filter { !$0.isEmpty }.reversed()
+    return name.text + (numbers.isEmpty ? "" : ".λ" + numbers.joined(separator: "_"))
+  }
+
+  /// The module of a function by its full name; nil of a simplified name, and of code that the compiler made between others.
+  ///
+  /// - Parameter isFull: whether it is known to be full; otherwise only names with types are.
+  static func owner(_ name: NameText, isFull: Bool) -> String? {
+    var name = name
+    var closures: [String] = []
+    while stripOne(&name, &closures) {}
+    if name.hasPrefix("(extension in "), let end = name.find("):") { return NameText(name.bytes[14..<end]).text }
+    if madeBetween.contains(where: { name.hasPrefix($0) }) || name.contains("thunk") { return nil }
+    if let number = name.find(" #"), let inside = name.findOutside(" in ", from: number) {
+      return owner(NameText(name.bytes[(inside + 4)...]), isFull: isFull)
+    }
+    let mark = " in conformance "
+    if let conformance = name.findOutside(mark) {
+      let type = NameText(name.bytes[(conformance + mark.utf8.count)...])
+      return type.hasPrefix("<") ? nil : owner(type, isFull: isFull)
+    }
+    guard isFull || name.findOutside(" -> ") != nil || name.findOutside(" : ") != nil else { return nil }
+    let module = name.bytes.prefix(while: NameText.isWord)
+    guard !module.isEmpty, name.bytes.dropFirst(module.count).first == UInt8(ascii: ".") else { return nil }
+    return NameText(module).text
   }
 
   /// "Entry.score() in conformance Note" is Note.score: the compiler puts the function itself in the place of what only
@@ -98,14 +129,16 @@ enum SwiftName {
     name.bytes.replaceSubrange(..<end, with: type.bytes)
   }
 
-  private static func stripOne(_ name: inout NameText, _ isClosure: inout Bool) -> Bool {
-    for prefix in prefixes where name.drop(prefix: prefix) { return true }
+  /// - Parameter closures: the numbers of closures, the innermost first; empty texts of implicit ones.
+  private static func stripOne(_ name: inout NameText, _ closures: inout [String]) -> Bool {
     for prefix in ["closure #", "implicit closure #"] where name.hasPrefix(prefix) {
       guard let inside = name.findOutside(" in ") else { return false }
+      let digits = name.bytes[prefix.utf8.count...].prefix(while: NameText.isDigit)
+      closures.append(prefix.hasPrefix("implicit") ? "" : NameText(digits).text)
       name.bytes.removeSubrange(..<(inside + 4))
-      isClosure = true
       return true
     }
+    for prefix in prefixes where name.drop(prefix: prefix) { return true }
     for prefix in [
       "generic specialization <", "function signature specialization <", "generic partial specialization <",
     ]

@@ -73,13 +73,15 @@ private struct FactsView {
     text(file.withBytes { snapshot.annotation(named: names, in: $0) })
   }
 
-  /// "iOS 18.4.1"
-  var system: String? {
+  /// "iOS 18.4.1", "macOS 15.4.0 (iOS 18.5 Simulator)"
+  var system: String? { name.map { name in snapshot.system.environment.map { "\(name) (\($0))" } ?? name } }
+
+  private var name: String? {
     let system = snapshot.system
     let parts = [system.osMajor, system.osMinor, system.osBugfix]
     if system.operatingSystem == .unknown, parts[0] == nil { return nil }
-    guard system.hasVersion, parts[0] != nil else { return system.operatingSystem.rawValue }
-    return system.operatingSystem.rawValue + " " + parts.map { $0.map(String.init) ?? "?" }.joined(separator: ".")
+    guard system.hasVersion, parts[0] != nil else { return system.name }
+    return system.name + " " + parts.map { $0.map(String.init) ?? "?" }.joined(separator: ".")
   }
 
   /// Whether the program lived for less than 10 s, or its handler for less than 5 s.

@@ -7,19 +7,41 @@ extension SignatureRule {
       [
         "<signal handler called>", "__restore_rt", "__kernel_rt_sigreturn", "_sigtramp", "__sigtramp",
         "_platform_sigtramp",
-        "runtime.sigreturn*", "runtime.sigtramp*", "runtime.sighandler", "runtime.sigfwd*",
+      ],
+      in: .c,
+      anywhere: [
+        "<signal handler called>", "__restore_rt", "__kernel_rt_sigreturn", "_sigtramp", "__sigtramp",
+        "_platform_sigtramp",
       ],
       "the kernel called a signal's handler here; the fault is in the frames below"),
     SignatureRule(
-      .capture, "crashpad", ["crashpad::*", "google_breakpad::*", "breakpad::*"], "a handler of Crashpad or Breakpad"),
+      .capture, "go-signal-frame",
+      ["runtime.sigreturn*", "runtime.sigtramp*", "runtime.sighandler", "runtime.sigfwd*"],
+      of: .go,
+      "the kernel called a signal's handler here; the fault is in the frames below"),
+    SignatureRule(
+      .capture, "crashpad",
+      ["crashpad::*", "google_breakpad::*", "breakpad::*"],
+      anywhere: ["crashpad::*", "google_breakpad::*"],
+      of: .cxx,
+      "a handler of Crashpad or Breakpad"),
     SignatureRule(
       .capture, "crash-sdk",
-      [
-        "KSCrash*", "kscrash*", "kscm_*", "ksmachine*", "sentry_*", "sentry__*", "Sentry*", "-[Sentry*", "+[Sentry*",
-        "sentrycrash*", "FIRCLS*", "CLS*Handler*", "PLCrash*", "plcrash*", "plcr*_async_*", "-[PLCrash*", "bugsnag*",
-        "bsg_*", "BSG_KSCrash*", "backtrace_*_handler", "DD*Swizzler*", "-[DD*Swizzler*", "swift_backtrace_*",
-        "swift::runtime::backtrace::*", "_swift_backtrace_*",
+      ["*"],
+      in: .crashReporters,
+      anywhere: [
+        "sentry_handle_exception", "sentry__*", "sentrycrash_*", "sentrycrashcm_*", "sentrycrashbic_*",
+        "-[SentryCrash *", "-[SentryCrashReporter *", "-[SentryCrashIntegration *", "-[SentryCrashWrapper *",
+        "-[SentryCrashReportSink *", "-[SentryClient *", "-[SentryHub *", "+[SentrySDK *",
+        "-[SentryUncaughtNSExceptions *", "+[SentryUncaughtNSExceptions *", "kscm_handleException",
+        "kscm_notifyFatalExceptionCaptured", "kscm_handleSignal", "kscrash_*", "kscrashreport_*", "ksmachine_*",
+        "ksmc_*", "kscrashmonitor_*", "-[KSCrash *", "bsg_kscrash*", "bsg_recordException", "BSG_KSCrash*",
+        "bugsnag_*", "plcrash_*", "plcrash::*", "plcr_*", "-[PLCrashReporter *", "plframe_*",
+        "FIRCLSExceptionRecord*", "FIRCLSHandler*", "FIRCLSSignalHandler", "FIRCLSMachExceptionServer",
+        "FIRCLSException*", "CLSSignalHandler", "CLSTerminateHandler", "swift_backtrace_*", "_swift_backtrace_*",
+        "swift::runtime::backtrace::*", "backtrace_signal_handler",
       ],
+      of: [.c, .objectiveC, .cxx, .swift],
       "a crash reporting library"),
   ]
 }

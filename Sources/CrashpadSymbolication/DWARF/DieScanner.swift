@@ -11,6 +11,9 @@ struct DieScanner {
     var isKnown = false
     var isFunction = false
     var isInlinedCall = false
+    var isCallSite = false
+    /// The kind of entry that names are qualified by; nil for others.
+    var scope: EntryScope.Kind?
     var hasChildren = false
     /// The size of all attributes in bytes; nil if it depends on their values.
     var size: Int? = 0
@@ -99,6 +102,8 @@ struct DieScanner {
     new.isFunction = hasCode && Int(clamping: tag) == DW_TAG_subprogram
     // Before DWARF 3, a call in several parts has no code, but the calls in it have.
     new.isInlinedCall = Int(clamping: tag) == DW_TAG_inlined_subroutine
+    new.isCallSite = [DW_TAG_call_site, DW_TAG_GNU_call_site].contains(Int(clamping: tag))
+    new.scope = new.hasChildren ? EntryScope.Kind(tag: Int(clamping: tag)) : nil
     return new
   }
 

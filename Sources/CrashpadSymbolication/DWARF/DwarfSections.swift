@@ -223,10 +223,109 @@ final class DwarfSections {
     return names
   }
 
+  // MARK: Owners
+
+  /// Scopes of units, as far as they were needed.
+  private var scopes: [Int: [EntryScope]] = [:]
+  /// More than any unit has.
+  private static let maximumScopes = 1 << 18
+
+  /// The entries around the one at `offset`, the innermost first.
+  private func owners(of offset: UInt64, unit number: Int) -> [EntryScope] {
+    let all = scopes(of: number)
+    let next = all.indices.partitioningIndex { all[$0].start >= offset }
+    var owners: [EntryScope] = []
+    var index = next > 0 ? next - 1 : nil
+    while let current = index {
+      if all[current].end > offset { owners.append(all[current]) }
+      index = all[current].parent
+    }
+    return owners
+  }
+
+  private func scopes(of number: Int) -> [EntryScope] {
+    if let known = scopes[number] { return known }
+    let header = units[number]
+    let found = info.withBytes { info in
+      scanner(header)?.scopes(
+        info.extracting(header.entries..<header.end), from: UInt64(header.entries), most: Self.maximumScopes)
+    }
+    scopes[number] = found ?? []
+    return found ?? []
+  }
+
+  /// The place of a function of C++ or Rust in its source.
+  struct Place {
+    /// With its namespaces and types.
+    var qualified: String?
+    /// The number of lines between a lambda and its function.
+    var closureLine: Int?
+    /// The number of a closure of Rust in its function.
+    var closureNumber: Int?
+  }
+
+  /// - Parameter offset: that of the function's entry, or of a call's.
+  func place(at offset: UInt64, _ names: Names) -> Place {
+    var place = Place()
+    guard let (declaration, line, unit) = declaration(of: offset) else { return place }
+    let owners = owners(of: declaration, unit: unit)
+    if let first = owners.first, first.kind == .type, isLambda(first),
+      let function = owners.first(where: { $0.kind == .function }),
+      // GCC gives the line of the type alone.
+      let line = nameEntry(at: first.start)?.0.line ?? line, let start = self.declaration(of: function.start)?.line,
+      line >= start
+    {
+      place.closureLine = Int(clamping: line - start)
+    }
+    if names.linkage == nil, let short = names.short { place.qualified = qualified(short, by: owners) }
+    return place
+  }
+
+  /// The last entry that the one at `offset` refers to, and the line that the first of them has.
+  private func declaration(of offset: UInt64) -> (offset: UInt64, line: UInt64?, unit: Int)? {
+    var offset = offset
+    var line: UInt64?
+    for _ in 0..<16 {
+      guard let (entry, unit) = nameEntry(at: offset), entry.alternate == nil else { return nil }
+      line = line ?? entry.line
+      guard let next = entry.next else { return (offset, line, unit) }
+      offset = next
+    }
+    return nil
+  }
+
+  private func isLambda(_ scope: EntryScope) -> Bool {
+    guard let (entry, unit) = nameEntry(at: scope.start) else { return false }
+    return entry.name.flatMap { text($0, unit: unit) }?.hasPrefix("<lambda") ?? true
+  }
+
+  /// - Parameter owners: the innermost first.
+  private func qualified(_ short: String, by owners: [EntryScope]) -> String {
+    var name = short
+    for owner in owners {
+      let names = names(at: owner.start)
+      switch owner.kind {
+      case .namespace: name = (names.short ?? "(anonymous namespace)") + "::" + name
+      case .type: name = (isLambda(owner) ? "{lambda}" : names.short ?? "{unnamed}") + "::" + name
+      case .function:
+        // A mangled name has all owners.
+        if let linkage = names.linkage { return (Demangler.demangle(linkage) ?? linkage) + "::" + name }
+        guard let short = names.short else { return name }
+        name = short + "::" + name
+      }
+    }
+    return name
+  }
+
+  /// Whether the entry at `offset` is that of a function that is defined in its unit, and not only declared.
+  func isDefinition(at offset: UInt64) -> Bool { nameEntry(at: offset).map { !$0.0.isDeclaration } ?? false }
+
   /// The attributes of an entry that give its name.
   private struct NameEntry {
     var linkage: DwarfText?
     var name: DwarfText?
+    var line: UInt64?
+    var isDeclaration = false
     /// The entry that has the missing names, in this file or in the alternate one.
     var next: UInt64?
     var alternate: UInt64?
@@ -243,6 +342,8 @@ final class DwarfSections {
         switch name {
         case DW_AT_linkage_name, DW_AT_MIPS_linkage_name: found.linkage = header.format.text(form, unit, place)
         case DW_AT_name: found.name = header.format.text(form, unit, place)
+        case DW_AT_decl_line: found.line = header.format.number(form, unit, place)
+        case DW_AT_declaration: found.isDeclaration = true
         case DW_AT_abstract_origin, DW_AT_specification:
           guard !hasOrigin else { return }
           hasOrigin = name == DW_AT_abstract_origin

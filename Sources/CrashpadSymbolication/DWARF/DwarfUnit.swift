@@ -17,8 +17,8 @@ final class DwarfUnit {
   private var isLoaded = false
   /// Whether the split file with the entries was found.
   private var isSplitFound = false
-  /// Names of functions by the offsets of their entries; inlined functions are looked up many times.
-  private var names: [UInt64: String?] = [:]
+  /// Functions by the offsets of their entries; inlined functions are looked up many times.
+  private var names: [UInt64: (name: String?, place: DwarfSections.Place)] = [:]
   /// Its line table, cached on first use.
   private var table: LineTable??
   /// Functions that have been looked up.
@@ -157,12 +157,32 @@ final class DwarfUnit {
     var frames: [SymbolizedAddress.Frame] = []
     var location = location(address)
     for call in function.inlinedCalls(at: address).reversed() {
-      frames.append(SymbolizedAddress.Frame(function: functionName(at: call.origin), location: location))
+      let called = namedFunction(at: call.origin)
+      frames.append(frame(called.name, location, called.place))
       location = SourceLocation(file: fileName(call.file), line: call.line, column: call.column)
     }
     let name = symbolName(address) ?? name(of: function, symbolName)
-    frames.append(SymbolizedAddress.Frame(function: name, location: location))
-    return SymbolizedAddress(frames: frames, functionAddress: function.entry, isNearest: false)
+    frames.append(frame(name, location, namedFunction(at: function.offset).place))
+    var symbol = SymbolizedAddress(frames: frames, functionAddress: function.entry, isNearest: false)
+    symbol.callTarget = callTarget(address, in: function)
+    return symbol
+  }
+
+  private func frame(_ name: String?, _ location: SourceLocation?, _ place: DwarfSections.Place)
+    -> SymbolizedAddress.Frame
+  {
+    SymbolizedAddress.Frame(
+      function: name, location: location, qualified: place.qualified, closureLine: place.closureLine,
+      closureNumber: place.closureNumber)
+  }
+
+  /// The name of the function that the call goes to whose last byte is at `address`.
+  private func callTarget(_ address: UInt64, in function: DwarfFunction) -> String? {
+    let entries = function.entries
+    guard let target = entries.callTarget(in: function.offset, returningTo: address &+ 1),
+      entries.sections.isDefinition(at: target)
+    else { return nil }
+    return namedFunction(at: target).name
   }
 
   /// The name of the function whose entry is at `offset`.
@@ -179,12 +199,19 @@ final class DwarfUnit {
     return function.name
   }
 
-  /// The name of the function whose entry, or whose call's entry, is at `offset`; mangled if DWARF has that.
-  private func functionName(at offset: UInt64) -> String? {
+  /// The name of the function whose entry, or whose call's entry, is at `offset`, mangled if DWARF has that; and its place
+  /// in a source of C++ or Rust.
+  private func namedFunction(at offset: UInt64) -> (name: String?, place: DwarfSections.Place) {
     if let known = names[offset] { return known }
+    let entries = entries
     let found = entries?.sections.names(at: offset)
-    let name = found?.linkage ?? found?.short
-    names[offset] = .some(name)
-    return name
+    var place = DwarfSections.Place()
+    if let found, let entries, entries.isCxx, found.linkage == nil || found.linkage?.hasPrefix("_ZZ") == true {
+      place = entries.sections.place(at: offset, found)
+    } else if let short = found?.short, short.hasPrefix("{closure#"), short.hasSuffix("}") {
+      place.closureNumber = Int(short.dropFirst(9).dropLast())
+    }
+    names[offset] = (found?.linkage ?? found?.short, place)
+    return names[offset] ?? (nil, place)
   }
 }

@@ -13,6 +13,8 @@ final class UnitEntries {
   var hasSingleRanges: Bool { header.format.version < 3 }
   /// Whether names in the unit's language are mangled.
   let hasMangledNames: Bool
+  /// Whether the unit's language is C++.
+  let isCxx: Bool
 
   /// Nil if the entries can't be read, or exceed the limits. `number` is that of the unit in its section.
   init?(_ number: Int, _ sections: DwarfSections, skeleton: UnitSkeleton?) {
@@ -24,6 +26,18 @@ final class UnitEntries {
     lists = RangeLists(root, header, sections, skeleton: skeleton)
     // C89, C, C99, C11, C17, and assembler
     hasMangledNames = ![0x01, 0x02, 0x0c, 0x1d, 0x2c, 0x8001].contains(root.language)
+    // C++98, C++03, C++11, C++14, C++17, C++20, C++23
+    isCxx = [0x04, 0x19, 0x1a, 0x21, 0x2a, 0x2b, 0x3a].contains(root.language)
+  }
+
+  /// The offset of the entry of the function that the call goes to which returns to `address`, in the function at `offset`.
+  func callTarget(in offset: UInt64, returningTo address: UInt64) -> UInt64? {
+    guard offset >= UInt64(header.entries), offset < UInt64(header.end) else { return nil }
+    return sections.info.withBytes { info in
+      scanner.callTarget(
+        info.extracting(Int(offset)..<header.end), unitStart: UInt64(header.start), lists.addresses,
+        returningTo: address)
+    }
   }
 
   /// Calls `DieScanner.scan` for all entries, or from the one at the offset `first` of the section.

@@ -36,17 +36,17 @@ package enum SymbolFiles {
   /// The architectures of the slices in a universal file, or in the first file of a dSYM bundle; empty for other files.
   /// Throws `Errno` or `InputFile.NotReadable`.
   package static func slices(of path: FilePath) throws -> [String] {
-    if (try? FileKind(at: path, followingLink: true)) == .directory {
+    if hint({ try FileKind(at: path, followingLink: true) }) == .directory {
       return try bundleFile(path).map { try slices(of: $0) } ?? []
     }
-    guard (try? SymbolFileIdentity.format(of: path)) == .machO else { return [] }
+    guard hint({ try SymbolFileIdentity.format(of: path) }) == .machO else { return [] }
     let file = try SymbolInputs().open(path)
     return try file.checkingReading { MachOFile.slices(of: file).slices.map(\.architecture.description) }
   }
 
   /// The first file of a dSYM bundle; nil for other paths.
   private static func bundleFile(_ path: FilePath) -> FilePath? {
-    guard (try? FileKind(at: path, followingLink: true)) == .directory else { return nil }
+    guard hint({ try FileKind(at: path, followingLink: true) }) == .directory else { return nil }
     return MachOFile.dwarfFiles(inBundle: path).first
   }
 

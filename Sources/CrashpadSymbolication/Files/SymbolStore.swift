@@ -78,8 +78,14 @@ package struct SymbolStore {
 
   /// Adds a file at its place. Never replaces an existing file.
   package mutating func add(_ file: File, at place: FilePath) -> Outcome {
-    if isSame(file.path, added[place] ?? place) { return .present }
-    guard added[place] == nil, (try? FileKind(at: place)) == nil else { return .taken }
+    do { if try isSame(file.path, added[place] ?? place) { return .present } } catch {
+      return .failed(error as? Errno ?? .ioError)
+    }
+    switch FileKind.look(at: place) {
+    case .absent where added[place] == nil: break
+    case .found, .absent: return .taken
+    case .failed(let failure): return .failed(failure.errno)
+    }
     added[place] = file.path
     if isDryRun { return .added }
     do {
@@ -92,11 +98,14 @@ package struct SymbolStore {
   }
 
   /// Whether both are the same file, or have the same bytes.
-  private func isSame(_ file: FilePath, _ other: FilePath) -> Bool {
-    if isSameFile(file, other) { return true }
-    guard case .regular = try? FileKind(at: other, followingLink: true), let there = try? InputFile(regular: other),
-      let own = try? InputFile(regular: file)
-    else { return false }
+  private func isSame(_ file: FilePath, _ other: FilePath) throws -> Bool {
+    if try isSameFile(file, other) { return true }
+    switch FileKind.look(at: other, followingLink: true) {
+    case .found(.regular): break
+    case .found, .absent: return false
+    case .failed(let failure): throw failure.errno
+    }
+    let (there, own) = (try InputFile(regular: other), try InputFile(regular: file))
     let isSame =
       there.byteCount == own.byteCount
       && there.withBytes { there in
@@ -105,7 +114,9 @@ package struct SymbolStore {
           return there.compare(all, all, in: own) == 0
         }
       }
-    return isSame && !there.hasFailed && !own.hasFailed
+    try there.checkReading()
+    try own.checkReading()
+    return isSame
   }
 
   private func link(_ file: FilePath, at place: FilePath) throws {
@@ -144,7 +155,7 @@ extension SymbolStore.File {
     case .machO, .pe:
       (name, hasCode, hasSymbols) = (own, true, true)
     case .breakpad:
-      let start = (try? InputFile.prefix(of: path, count: 4096)) ?? []
+      let start = try InputFile.prefix(of: path, count: 4096)
       let module = unsafe BreakpadFile.module(of: start.span.bytes)
       (name, hasCode, hasSymbols) = (module?.name ?? own, false, true)
     }

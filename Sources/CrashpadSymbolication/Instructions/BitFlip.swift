@@ -64,7 +64,8 @@ package struct BitFlipSearch {
     if address < Self.near || isMapped(address) || isBesideMapping(address) { return [] }
     return (isNonCanonical ? 48..<64 : 0..<48).compactMap { bit in
       let flipped = address ^ 1 << UInt64(bit)
-      return flipped == 0 || isMapped(flipped) ? flip(flipped, of: address, register) : nil
+      // A register that is 0 leaves what is added to it.
+      return flipped == 0 && register == nil || isMapped(flipped) ? flip(flipped, of: address, register) : nil
     }
   }
 

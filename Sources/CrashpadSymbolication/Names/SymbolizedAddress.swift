@@ -42,11 +42,24 @@ package struct SymbolizedAddress: Sendable, Hashable {
     /// The demangled name; the same as `function` if that is not mangled, or demangling is off.
     package internal(set) var name: String?
     package let location: SourceLocation?
+    /// The name with its namespaces and types, of a function of C++ of which the debug information has no mangled name.
+    package private(set) var qualified: String?
+    /// The number of lines between a lambda and its function.
+    package private(set) var closureLine: Int?
+    /// The number of a closure of Rust in its function, from 0: older mangled names do not have it.
+    package private(set) var closureNumber: Int?
 
     package init(function: String?, location: SourceLocation?) {
       self.function = function
       name = function
       self.location = location
+    }
+
+    init(
+      function: String?, location: SourceLocation?, qualified: String?, closureLine: Int?, closureNumber: Int?
+    ) {
+      self.init(function: function, location: location)
+      (self.qualified, self.closureLine, self.closureNumber) = (qualified, closureLine, closureNumber)
     }
   }
 
@@ -56,6 +69,9 @@ package struct SymbolizedAddress: Sendable, Hashable {
   package let functionAddress: UInt64
   /// Whether the name is that of the nearest preceding symbol, which may be another function.
   package let isNearest: Bool
+  /// The name of the function that the call goes to which ends with the byte at the address, if debug information has it. The
+  /// call may have ended there with a jump to another function.
+  package internal(set) var callTarget: String?
 
   package init(frames: [Frame], functionAddress: UInt64, isNearest: Bool) {
     self.frames = frames
@@ -67,6 +83,8 @@ package struct SymbolizedAddress: Sendable, Hashable {
 extension SymbolizedAddress {
   /// Converts the address of the function to an offset from `base`.
   func relative(to base: UInt64) -> SymbolizedAddress {
-    SymbolizedAddress(frames: frames, functionAddress: functionAddress &- base, isNearest: isNearest)
+    var symbol = SymbolizedAddress(frames: frames, functionAddress: functionAddress &- base, isNearest: isNearest)
+    symbol.callTarget = callTarget
+    return symbol
   }
 }

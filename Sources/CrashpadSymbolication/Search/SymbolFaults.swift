@@ -19,6 +19,9 @@ package final class SymbolFaults: Sendable {
     }
   }
 
+  /// Whether a file or folder could not be read: it may have the symbols that were not found.
+  var hasUnreadable: Bool { faults.withLock { $0.refusals.contains { $0.reason.isUnreadable } } }
+
   /// One finding for each, in the order in which they were found.
   package var findings: [SymbolFileFinding] {
     faults.withLock { $0.refusals }.map { SymbolFileFinding(file: $0.path, finding: $0.finding(of: nil)) }

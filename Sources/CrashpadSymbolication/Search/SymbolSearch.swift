@@ -60,6 +60,9 @@ package struct SymbolSearch: Sendable {
   /// The error of the last debuginfod query that failed; nil if none failed. A missing file is not a failure.
   package var serverFailure: Errno? { server?.failure }
 
+  /// Whether all places could be searched so far. Otherwise symbols that were not found may exist.
+  package var isWhole: Bool { !faults.hasUnreadable && serverFailure == nil }
+
   /// Searches for the symbols of one module.
   package func find(_ identity: ModuleIdentity) -> SymbolMatches {
     if cannotFind(identity) { return SymbolMatches() }

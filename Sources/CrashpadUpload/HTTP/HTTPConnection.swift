@@ -40,7 +40,7 @@ final class HTTPConnection {
   private func post(_ request: HTTPRequest, expects: Bool) throws(TransferFailure) -> HTTPResponse {
     // Connections and resolved names are kept.
     unsafe curl.easyReset(handle)
-    let transfer = Transfer(request.body, timeout: options.timeout.milliseconds)
+    let transfer = Transfer(request.body, timeout: options.timeout.milliseconds, runEnd: options.runEnd)
     var headers = HeaderList(curl)
     for header in request.headers + options.headers where !header.isExpect {
       // libcurl interprets a colon without a value as a request to remove the header.

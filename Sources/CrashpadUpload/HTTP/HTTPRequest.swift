@@ -61,6 +61,8 @@ package struct HTTPOptions: Sendable {
   package var timeout: Duration = .seconds(60)
   /// The value of the `User-Agent` header.
   package var userAgent = "crashpadctl"
+  /// Ends requests in progress when it is overdue.
+  package var runEnd = RunEnd()
 
   package init() {}
 }
@@ -139,6 +141,10 @@ public struct TransferFailure: Error, Sendable, Equatable, CustomStringConvertib
     case interrupted
     /// The report could not be read to its end.
     case unreadable(FileFailure)
+    /// The answer is not one of HTTP, or of an unknown version.
+    case notHTTP
+    /// The run was asked to end, and the time for what was in progress is over.
+    case ended
     case other
   }
   /// The kind of the failure.
@@ -159,6 +165,8 @@ public struct TransferFailure: Error, Sendable, Equatable, CustomStringConvertib
       case .timeout: "timed out"
       case .interrupted: "the connection broke off"
       case .unreadable(let file): "\(file.path) can't be read"
+      case .notHTTP: "the answer is not one of HTTP"
+      case .ended: "the run was asked to end"
       case .other: "failed"
       }
     return "\(reason) (\(message))" + (wasSent ? "; the server may have it" : "")

@@ -9,7 +9,11 @@ internal import Glibc
 final class Transfer {
   private let body: any RequestBody
   private let timeout: Int64
+  private let runEnd: RunEnd
   var response = HTTPResponse()
+  /// The bytes of header lines so far.
+  private var headerCount = 0
+  private var hasEnded = false
   /// Whether the answer's headers are complete.
   private(set) var isAnswered = false
   private var bodyFailure: FileFailure?
@@ -33,10 +37,11 @@ final class Transfer {
   /// The slowest rate of a live connection, in bytes per second. A modem is a hundred times faster.
   private static let slowest: Int64 = 30
 
-  init(_ body: any RequestBody, timeout: Int64) {
+  init(_ body: any RequestBody, timeout: Int64, runEnd: RunEnd) {
     self.body = body
     self.timeout = timeout
-    window = (Self.milliseconds(), 0)
+    self.runEnd = runEnd
+    window = (MonotonicTime.milliseconds, 0)
   }
 
   static func of(_ object: UnsafeMutableRawPointer?) -> Transfer {
@@ -47,14 +52,14 @@ final class Transfer {
   // MARK: Callbacks
 
   func read(_ buffer: UnsafeMutableRawBufferPointer) -> Int {
-    if !isConnected { window.start = Self.milliseconds() }
+    if !isConnected { window.start = MonotonicTime.milliseconds }
     isConnected = true
     var span = unsafe MutableRawSpan(_unsafeBytes: buffer)
     do throws(FileFailure) {
       let count = try body.read(into: &span)
       readCount += count
       // If the length is known, libcurl does not read past it.
-      if count == 0 || readCount == body.byteCount { sentAt = Self.milliseconds() }
+      if count == 0 || readCount == body.byteCount { sentAt = MonotonicTime.milliseconds }
       return count
     } catch {
       bodyFailure = error
@@ -69,7 +74,7 @@ final class Transfer {
     sentAt = nil
     readCount = 0
     waiting = .max
-    window = (Self.milliseconds(), 0)
+    window = (MonotonicTime.milliseconds, 0)
     return CURL_SEEK_OK
   }
 
@@ -80,7 +85,13 @@ final class Transfer {
     return bytes.count
   }
 
+  /// The most bytes of all header and trailer lines of the answers to one request, those of proxies and of provisional
+  /// answers included. libcurl keeps trailers without end.
+  private static let maximumHeaders = 512 << 10
+
   func header(_ bytes: UnsafeRawBufferPointer) -> Int {
+    headerCount += bytes.count
+    guard headerCount <= Self.maximumHeaders else { return 0 }
     let line = unsafe String(decoding: bytes, as: UTF8.self)
     if line.hasPrefix("HTTP/") {
       // If there are several answers, such as "100 Continue" or a proxy's, the last one counts.
@@ -106,7 +117,11 @@ final class Transfer {
   /// Whether the transfer has stalled. Called a few times per second. `sent` is the number of request bytes passed to
   /// the kernel. Received bytes do not count as progress, because a server could send them forever.
   func isStuck(sent: Int64) -> Bool {
-    let now = Self.milliseconds()
+    if runEnd.isOverdue {
+      hasEnded = true
+      return true
+    }
+    let now = MonotonicTime.milliseconds
     // Before the connection exists, the connect timeout applies; after everything was read, this check does.
     guard isConnected || isAnswered else { return false }
     if let sentAt {
@@ -137,6 +152,17 @@ final class Transfer {
     let kind: TransferFailure.Kind
     var message = text
     switch code {
+    case _ where hasEnded:
+      kind = .ended
+      message = "no answer in time"
+    case _ where headerCount > Self.maximumHeaders:
+      kind = .other
+      message = "the answer has more than \(Self.maximumHeaders >> 10) KiB of header lines"
+    // libcurl's limit for a line.
+    case CURL_OUT_OF_MEMORY, CURL_TOO_LARGE:
+      kind = .other
+      message = "a line of the answer is too long"
+    case CURL_UNSUPPORTED_PROTOCOL where isConnected: kind = .notHTTP
     case _ where stall != nil:
       kind = .timeout
       message = stall ?? text
@@ -164,11 +190,5 @@ final class Transfer {
 
   private static func seconds(_ milliseconds: Int64) -> String {
     milliseconds % 1000 == 0 ? "\(milliseconds / 1000) s" : "\(milliseconds) ms"
-  }
-
-  private static func milliseconds() -> Int64 {
-    var time = timespec()
-    unsafe clock_gettime(CLOCK_MONOTONIC, &time)
-    return Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000
   }
 }

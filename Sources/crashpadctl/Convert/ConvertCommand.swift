@@ -148,7 +148,7 @@ struct ConvertCommand: Command {
         Terminal.fail(writing: Errno.brokenPipe)
       }
     }
-    if isSameFile(FilePath(argument: input.argument), path) { throw FailureText.ownOutput }
+    if try isSameFile(FilePath(argument: input.argument), path) { throw FailureText.ownOutput }
     do {
       return try conversion.convert(dump, toFile: path, durable: writing.fsync)
     } catch Errno.noSuchFileOrDirectory where plan.makesDirectories {

@@ -51,8 +51,7 @@ struct AppleReportText {
     field("Process", numbered(report.processName, view.processID.map { String($0) }))
     field("Path", report.processPath)
     field("Identifier", report.bundleID)
-    field(
-      "Version", report.version.map { version in report.build.map { "\(version) (\($0))" } ?? version } ?? report.build)
+    field("Version", version)
     field("Code Type", codeType)
     field("Role", report.role)
     field("Parent Process", numbered(report.parentName, view.parentProcessID.map { String($0) }))
@@ -65,6 +64,12 @@ struct AppleReportText {
     for name in ["Release Type", "Baseband Version"] { field(name, listed(name)) }
     field("Report Version", "104")
     text += "\n"
+  }
+
+  /// The version and the build, in the order of the system's own texts, by which they are read again.
+  private var version: String? {
+    guard let version = report.version, let build = report.build else { return report.version ?? report.build }
+    return VersionOrder.of(view.system) == .buildFirst ? "\(build) (\(version))" : "\(version) (\(build))"
   }
 
   /// The code type. Apple's text has "Native" if the JSON does not have "Translated".
@@ -98,7 +103,7 @@ struct AppleReportText {
       line("Terminating Process", numbered(termination.byProcess, termination.byProcessID.map { String($0) }))
     }
     text += "\n"
-    if let index = report.faultingThread { text += "Triggered by Thread:  \(index)\n\n" }
+    if let index = report.faultingThread { text += "Triggered by Thread:  \(view.threadNumber(index))\n\n" }
   }
 
   /// Signals, small codes and codes of GUARD in decimal, the others in hexadecimal.
@@ -130,7 +135,7 @@ struct AppleReportText {
     guard let index = stack.thread else { return }
     let name = stack.name
     let queue = stack.queue.map { " Dispatch queue: \($0)" }
-    text += "Thread \(index)\(stack.isCrashed ? " Crashed" : ""):"
+    text += "Thread \(view.threadNumber(index))\(stack.isCrashed ? " Crashed" : ""):"
     let title = [name.map { " \($0)" }, queue].compactMap { $0 }.joined(separator: " ")
     text += title.isEmpty ? "\n" : ":\(name == nil ? " " : "")\(title)\n"
     text += self.stack(stack)
@@ -145,7 +150,7 @@ struct AppleReportText {
 
   private mutating func writeState(of stack: CrashView.Stack) {
     guard let index = stack.thread, let context = stack.context else { return }
-    text += "\nThread \(index) crashed with \(RegisterText.title(context)):\n"
+    text += "\nThread \(view.threadNumber(index)) crashed with \(RegisterText.title(context)):\n"
     var rows = RegisterText.rows(context)
     switch context {
     case .arm64:

@@ -15,9 +15,13 @@ struct CrashReader: Sendable {
   var redacts = false
   /// Earlier crashes, and those without a time, are left out. Seconds since 1970; nil to read all.
   var since: Int64?
+  /// Makes a second signature, by another version of the rules.
+  var compared: SignatureOptions?
 
   struct Crash: Sendable {
     let signature: Signature
+    /// By the other version of the rules.
+    var compared: Signature?
     let facts: CrashFacts
   }
 
@@ -26,9 +30,15 @@ struct CrashReader: Sendable {
     BatchResult(inspecting: input, architecture, redacts: redacts) { dump in
       var result = BatchResult<Crash>(status: dump.status, messages: dump.lines(input.name))
       guard let snapshot = dump.snapshot else { return result }
+      guard snapshot.isCounted else {
+        result.messages.append("\(input.name): not counted: the report is of no crash (\(snapshot.outcome.rawValue))")
+        return result
+      }
       let facts = CrashFacts(dump, snapshot, input: input.name, at: input.path)
       if let since, facts.time.map({ $0 < since }) ?? true { return result }
-      result.value = Crash(signature: Signature(snapshot, dump.file, nil, signatures), facts: facts)
+      result.value = Crash(
+        signature: Signature(snapshot, dump.file, nil, signatures),
+        compared: compared.map { Signature(snapshot, dump.file, nil, $0) }, facts: facts)
       return result
     }
   }

@@ -28,7 +28,7 @@ enum DetailText {
       let suspended = thread.suspendCount.map { String($0) }
       let stackPointer = thread.context.map { TextFormat.hex($0.stackPointer) }
       let size = thread.stack.map { grouped($0.region.content.count) }
-      var cells: [String] = [thread.isCrashed ? "*" : "", String(thread.index), id ?? "-", thread.name?.line ?? ""]
+      var cells: [String] = [thread.isCrashed ? "*" : "", String(thread.number), id ?? "-", thread.name?.line ?? ""]
       cells += [priority, suspended, pc, stackPointer, stack, size].map { $0 ?? "-" }
       if hasCaptures { cells.append(thread.capture.map(CrashView.name) ?? "-") }
       table.add(cells)
@@ -77,7 +77,7 @@ enum DetailText {
     }
     for thread in view.threads {
       let name = thread.name?.line.map { " \"\($0)\"" } ?? ""
-      text += "Thread \(thread.index)\(name)\n"
+      text += "Thread \(thread.number)\(name)\n"
       if thread.capture == .proc { text += "  only stack and instruction pointer\n" }
       let missing = thread.capture == .notStopped ? "  not recorded: the thread was not stopped\n" : "  not recorded\n"
       text += thread.context.map { registers($0, view) } ?? missing

@@ -183,8 +183,13 @@ struct InspectDocument {
   }
 
   private static let system = Record<CrashView>(
-    .text("os", "`iOS`, `macOS`, `Linux`, `Android`, `Windows`, `Fuchsia` or `unknown`.", .always) {
-      $0.system.operatingSystem.rawValue
+    .text(
+      "os",
+      "`iOS`, `iPadOS`, `macOS`, `watchOS`, `tvOS`, `visionOS`, `bridgeOS`, `audioOS`, `Linux`, `Android`, `Windows`, "
+        + "`Fuchsia` or `unknown`.", .always
+    ) { $0.system.name },
+    .object("platform", platform, "The platform of Apple's that the process ran on, if it is known.", .omittable) {
+      $0.system.platform
     },
     .text("os_version", "Three numbers with dots; a question mark for an unknown one.") { $0.osVersion },
     .text(
@@ -206,6 +211,12 @@ struct InspectDocument {
     .number("crashpad_uptime_ns", "Nanoseconds since the handler was started.") { $0.system.crashpadUptime },
     .object("memory", memoryPages, "The system's memory, in pages.", .omittable) { $0.system.memory },
     .object("time_zone", zone, "The local time zone.", .always) { $0 })
+
+  private static let platform = Record<Platform>(
+    .text("name", "Its name; null if only the Simulator is known.") { $0.name?.rawValue },
+    .flag("simulator", "Whether the process ran in the Simulator.", .always) { $0.isSimulator },
+    .text("simulated_version", "The version of the simulated system.", .omittable) { $0.simulatedVersion },
+    .flag("inferred", "Whether it was concluded, as from the model.", .always) { $0.isInferred })
 
   private static let memoryPages = Record<SystemMemory>(
     .number("active", "The pages that were used recently.") { $0.active },
@@ -243,6 +254,12 @@ struct InspectDocument {
 
   private static let thread = Record<(view: CrashView, thread: CrashView.Thread)>(
     .number("id", "The thread's id.") { $0.thread.id },
+    .number("number", "The number that the report gives it, if that is not its index.", .omittable) {
+      $0.thread.ownNumber
+    },
+    .list("elided", elided, "Frames that the report left out.", .omittable) {
+      $0.thread.elided.isEmpty ? nil : $0.thread.elided
+    },
     .text("name", "Its name, which may be empty.") { $0.thread.name?.text },
     .number("priority", "Its priority, as in the kernel.") { $0.thread.priority },
     .number("suspend_count", "How often it was suspended, as in the kernel.") { $0.thread.suspendCount },
@@ -259,6 +276,11 @@ struct InspectDocument {
       "frames", recorded,
       "The stack as a crash report lists it. An inlined call precedes the frame that contains it.", .omittable
     ) { $0.thread.recorded })
+
+  private static let elided = Record<ElidedFrames>(
+    .number("before", "The index of the frame before which they are missing.", .always) { $0.index },
+    .number("frames", "How many are missing.") { $0.frames },
+    .number("levels", "The number of calls of the recursion.") { $0.levels })
 
   private static let stack = Record<ThreadSnapshot.Stack>(
     .address("address", "Its start.", .always) { $0.region.address },

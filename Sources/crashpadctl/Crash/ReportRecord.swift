@@ -25,7 +25,47 @@ enum ReportRecord {
     .text("vm_region_info", "The regions of memory around the address of the fault.") { $0.vmRegionInfo },
     .texts("notes", "The report's notes on itself.") { $0.notes },
     .map("fields", "Further lines of the header, by name.") { $0.fields.map { ($0.name, $0.value) } },
+    .flag("states_crash", "True if the report marks a thread as crashed.", .omittable) { $0.statesCrash ? true : nil },
+    .text("diagnosis", "The conclusion of the program's crash reporter.", .omittable) { $0.diagnosis },
+    .texts("deallocated_objects", "The classes of objects that were deallocated, and still in registers.", .omittable) {
+      $0.deallocatedObjects.isEmpty ? nil : $0.deallocatedObjects
+    },
+    .object("memory", memory, "The memory of the process.", .omittable) { $0.memory },
+    .flag("ended_for_memory", "True if the process was ended as it used too much memory.", .omittable) {
+      $0.endedForMemory ? true : nil
+    },
+    .flag("deadlock", "True if the process was ended as its main thread was deadlocked.", .omittable) {
+      $0.isDeadlock ? true : nil
+    },
+    .flag("stack_overflow", "True if the crash reporter found that the stack overflowed.", .omittable) {
+      $0.hasStackOverflow ? true : nil
+    },
+    .list("blockers", blocker, "Threads that wait for others, as the report says it.", .omittable) {
+      $0.blockers.isEmpty ? nil : $0.blockers
+    },
+    .object("panic", panic, "The panic of the kernel, or the reset.", .omittable) { $0.panic },
     .object("jetsam", jetsam, "The processes of a JetsamEvent.", .omittable) { $0.jetsam })
+
+  private static let memory = Record<ReportMemory>(
+    .number("footprint", "The bytes that the process used.") { $0.footprint },
+    .number("limit", "The bytes that it may use.") { $0.limit },
+    .number("remaining", "The bytes that were left to it.") { $0.remaining },
+    .text("level", "How near it was to its limit.") { $0.level },
+    .text("pressure", "The pressure on the memory of the system.") { $0.pressure })
+
+  private static let blocker = Record<ReportBlocker>(
+    .number("thread", "The thread that waits, an index of `threads`.", .always) { $0.thread },
+    .text("text", "The report's words.", .always) { $0.text },
+    .number("holder", "The thread that it waits for, an index of `threads`; null if it is not among them.") {
+      $0.holder
+    },
+    .text("process", "The process that it waits for.") { $0.process })
+
+  private static let panic = Record<ReportPanic>(
+    .text("headline", "The first line, without processor and caller.") { $0.headline },
+    .text("task", "The task that panicked.") { $0.task },
+    .number("task_id", "The id of that task.") { $0.taskID },
+    .text("text", "All of the kernel's text.", .always) { $0.text })
 
   private static let process = Record<Report>(
     .text("name", "Its name.") { $0.processName },
@@ -33,9 +73,15 @@ enum ReportRecord {
     .text("bundle_id", "Its bundle id.") { $0.bundleID },
     .text("version", "Its version.") { $0.version },
     .text("build", "Its build.") { $0.build },
+    .flag("version_inferred", "True if it was concluded from their forms which is the version.", .omittable) {
+      $0.isVersionInferred ? true : nil
+    },
     .text("role", "Its role, such as Foreground.") { $0.role },
     .text("parent", "The name of its parent.") { $0.parentName },
     .text("code_type", "The machine that its code is for.") { $0.codeType },
+    .flag("architecture_inferred", "True if the architecture was concluded from the images.", .omittable) {
+      $0.isArchitectureInferred ? true : nil
+    },
     .flag("translated", "Whether the code was translated for the processor.") { $0.isTranslated },
     .text("responsible", "The process that is responsible for it.", .omittable) { $0.responsibleName },
     .text("coalition", "Its coalition.", .omittable) { $0.coalition })
@@ -50,6 +96,9 @@ enum ReportRecord {
     .flag("non_fatal", "Whether the process went on.") { $0.isNonFatal },
     .flag("simulated", "Whether a test or a tool asked for it.") { $0.isSimulated },
     .address("fault_address", "The processor's address of the fault.") { $0.faultAddress },
+    .address("intended_address", "The address before bits of it were changed, as the report says it.", .omittable) {
+      $0.intendedAddress
+    },
     .address("syndrome", "The processor's syndrome.") { $0.syndrome },
     .text("syndrome_text", "The syndrome in words.") { $0.syndromeText },
     .digits("code_before", "The bytes of code before the instruction.", .omittable) {

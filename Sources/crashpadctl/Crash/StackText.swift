@@ -123,7 +123,7 @@ struct StackText {
     case .exceptionThread(let id):
       return style.colored("Thread of the exception (crashed)", .error) + (id.map { ", id \($0)" } ?? "")
     case .thread(let index):
-      let title = "Thread \(index)" + (stack.isCrashed ? " (crashed)" : "")
+      let title = "Thread \(stack.number ?? index)" + (stack.isCrashed ? " (crashed)" : "")
       var rest = stack.id.map { ", id \($0)" } ?? ""
       if let name = stack.name { rest += " \"\(name)\"" }
       if let width = style.width { rest = DisplayWidth.cut(rest, to: width - title.utf8.count) }

@@ -28,6 +28,7 @@ struct DatabaseCheckCommand: Command {
   var database = DatabaseOption()
   var repair = false
   var dryRun = false
+  var ending = EndingOptions()
   var clock = ClockOption()
   var strict = false
   var ignore: [String] = []
@@ -38,6 +39,7 @@ struct DatabaseCheckCommand: Command {
     row.group(&database)
     row.flag(&repair, "--repair", "Repair what can be repaired without losing a report, then check.")
     row.dryRun(&dryRun, "With --repair, print what would be done; change nothing.")
+    row.group(&ending)
     row.group(&clock)
     row.flag(&strict, "--strict", "Count warnings as errors.")
     row.option(
@@ -64,7 +66,7 @@ struct DatabaseCheckCommand: Command {
     }
     let run = DatabaseCheckRun(
       database: database, now: clock.seconds, repairs: repair, isDryRun: dryRun, isStrict: strict,
-      ignored: Set(ignore))
+      ignored: Set(ignore), runEnd: repair && !dryRun ? ending.begin() : RunEnd())
     let printer = DatabaseCheckPrinter(run: run, isQuiet: quiet)
     let outcome: DatabaseCheckRun.Outcome
     switch format {

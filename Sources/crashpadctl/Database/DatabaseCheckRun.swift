@@ -15,6 +15,7 @@ struct DatabaseCheckRun {
   let isStrict: Bool
   /// The codes of rules that are left out.
   let ignored: Set<String>
+  var runEnd = RunEnd()
 
   struct Outcome {
     let check: DatabaseCheck.Summary
@@ -22,12 +23,16 @@ struct DatabaseCheckRun {
     let repaired: Int
     let busy: Int
     let notRepaired: Int
+    /// Whether the repair was asked to end before all was repaired.
+    let hasEnded: Bool
     /// The failure of the whole repair.
     let failure: FileFailure?
 
     func count(_ severity: Severity) -> Int { check.findings.count(of: severity) }
 
-    var status: ExitStatus {
+    var status: ExitStatus { EndSignals.status(statusOfFindings, isPartial: hasEnded) }
+
+    private var statusOfFindings: ExitStatus {
       if let failure { return Sentences.failure(failure, creating: true).status }
       if notRepaired > 0 || count(.error) > 0 || (isStrict && count(.warning) > 0) { return .findings }
       return busy > 0 ? .temporaryFailure : .success
@@ -37,14 +42,17 @@ struct DatabaseCheckRun {
   /// - Parameter report: called with each repair, and each fault that can't be repaired.
   func run(_ report: (DatabaseRepair.Event) -> Void) -> Outcome {
     var counts = (repaired: 0, busy: 0, notRepaired: 0)
+    var hasEnded = false
     var failure: FileFailure?
     if repairs {
-      let repair = DatabaseRepair(database, now: now, newClientID: .random(), ignoring: ignored)
+      var repair = DatabaseRepair(database, now: now, newClientID: .random(), ignoring: ignored)
+      repair.runEnd = runEnd
       do throws(FileFailure) {
         try repair.run(isDryRun: isDryRun) { event in
           switch event {
           case .done: counts.repaired += 1
           case .notDone(_, .busy): counts.busy += 1
+          case .notDone(_, .ended): hasEnded = true
           case .notDone(_, .file): counts.notRepaired += 1
           }
           report(event)
@@ -53,6 +61,7 @@ struct DatabaseCheckRun {
     }
     return Outcome(
       check: DatabaseCheck(database, now: now, ignoring: ignored).run(), isStrict: isStrict,
-      repaired: counts.repaired, busy: counts.busy, notRepaired: counts.notRepaired, failure: failure)
+      repaired: counts.repaired, busy: counts.busy, notRepaired: counts.notRepaired, hasEnded: hasEnded,
+      failure: failure)
   }
 }

@@ -12,7 +12,8 @@ struct DatabaseDeleteCommand: Command {
     abstract: "Delete reports with their metadata and attachments.",
     discussion: flowing(
       """
-      Reports whose metadata is damaged are deleted too. One that another program
+      Reports whose metadata is damaged are deleted too, and so are metadata and
+      attachments that a deletion left when it failed. A report that another program
       has locked stays, and the exit status is 75; the others are deleted.
 
       Examples:
@@ -41,20 +42,24 @@ struct DatabaseDeleteCommand: Command {
 
   /// Deletes a report. A program that died while it moved a report without a lock may have left two with the same id.
   private static func delete(_ session: DatabaseSession, _ id: UUIDBytes) throws {
-    try session.delete(id)
-    if try session.database.report(id) != nil { try session.delete(id) }
+    try session.remove(id)
+    if try session.database.reportForClaim(id) != nil { try session.remove(id) }
   }
 
   func run() throws {
     let database = try database.open()
     let ids: [UUIDBytes?]
     if all {
-      do { ids = try database.reportIDs() } catch { throw DatabaseSentences.fail(error, database.path) }
+      do { ids = try database.reportIDs() + database.remains() } catch {
+        throw DatabaseSentences.fail(error, database.path)
+      }
       if ids.isEmpty, format == .text { Terminal.error("\(TextFormat.printable(database.path)): no reports") }
     } else {
-      ids = try ReportArgument.resolve(reports, in: database)
+      ids = try ReportArgument.resolve(reports, in: database, includingRemains: true)
     }
-    let run = ReportChangeRun(database: database, isDryRun: dryRun, check: { _ in }, change: Self.delete)
+    let run = ReportChangeRun(
+      database: database, isDryRun: dryRun, check: { _ in }, change: Self.delete, takesRemains: true,
+      finish: { try $0.syncRemovals() })
     throw ExitCode(try run.run(ids, command: "delete", done: "deleted", format).rawValue)
   }
 }

@@ -52,9 +52,9 @@ struct ListPrinter {
   }
 
   private func reportsEmpty(_ found: ReportSelection) -> Bool {
-    guard found.order.isEmpty else { return false }
+    guard found.chosen.isEmpty else { return false }
     if !found.failures.isEmpty { return true }
-    let what = found.reports.isEmpty ? "no reports" : "no such reports"
+    let what = found.isOfNone ? "no reports" : "no such reports"
     Terminal.error("\(TextFormat.printable(database.path)): \(what)")
     return true
   }
@@ -62,11 +62,11 @@ struct ListPrinter {
   private func writeTable(_ found: ReportSelection) {
     if reportsEmpty(found) { return }
     let columns = form.columns?.columns ?? ReportColumn.usual
-    var table = ReportTable(columns, hasHeader: !form.noHeader, rows: found.order.count)
+    var table = ReportTable(columns, hasHeader: !form.noHeader, rows: found.chosen.count)
     let cells = ReportCells(database: database, now: now)
     let needsLock = columns.contains(.lock)
     for report in found.chosen {
-      table.add(report, needsLock ? found.lock(of: report, in: database) : nil, cells)
+      table.add(report, needsLock ? found.lock(of: report) : nil, cells)
     }
     Terminal.output(table.text(limit: TextStyle.output.width, keepsColumns: form.columns != nil))
   }
@@ -78,7 +78,7 @@ struct ListPrinter {
     var text: [UInt8] = []
     if !form.noHeader { text += (columns.map(\.rawValue).joined(separator: "\t") + "\n").utf8 }
     for report in found.chosen {
-      let lock = needsLock ? found.lock(of: report, in: database) : nil
+      let lock = needsLock ? found.lock(of: report) : nil
       for (index, column) in columns.enumerated() {
         if index > 0 { text.append(UInt8(ascii: "\t")) }
         cells.appendRaw(column, report, lock, to: &text)
@@ -93,14 +93,14 @@ struct ListPrinter {
     var text = ""
     for report in found.chosen {
       if !text.isEmpty { text += "\n" }
-      text += ReportText.text(report, found.lock(of: report, in: database), in: database, now: now)
+      text += ReportText.text(report, found.lock(of: report), in: database, now: now)
     }
     Terminal.output(text)
   }
 
   private func writeJSON(_ found: ReportSelection) {
     let reports = ReportsDocument(database: database) { write in
-      for report in found.chosen { write(report, found.lock(of: report, in: database)) }
+      for report in found.chosen { write(report, found.lock(of: report)) }
     }
     ReportsDocument.list.print(reports)
   }

@@ -77,18 +77,23 @@ struct ListChoice: OptionTable {
 
 /// The reports that `database list` prints.
 struct ReportSelection {
-  /// All reports of the states.
-  fileprivate(set) var reports: [Report] = []
-  /// The indices of the chosen reports, in their order.
-  fileprivate(set) var order: ArraySlice<Int> = []
-  fileprivate var lockedIDs: [ReportState: Set<UUIDBytes>] = [:]
+  /// The chosen reports, in their order.
+  fileprivate(set) var chosen: [Report] = []
+  /// Whether the states have no report at all.
+  fileprivate(set) var isOfNone = true
+  /// The locks of the chosen reports.
+  fileprivate var locks: [ReportState: [UUIDBytes: LockState]] = [:]
   fileprivate(set) var failures: [FileFailure] = []
 
-  var chosen: some Sequence<Report> { order.lazy.map { reports[$0] } }
+  func lock(of report: Report) -> LockState? { locks[report.state]?[report.id] }
 
-  func lock(of report: Report, in database: CrashDatabase) -> LockState? {
-    guard lockedIDs[report.state]?.contains(report.id) == true else { return nil }
-    return (try? database.lockState(report.id, in: report.state)) ?? nil
+  /// Looks at the locks of the chosen reports; one that can't be examined is a failure.
+  fileprivate mutating func addLocks(_ locked: [ReportState: Set<UUIDBytes>], _ database: CrashDatabase) {
+    for report in chosen where locked[report.state]?.contains(report.id) == true {
+      do { locks[report.state, default: [:]][report.id] = try database.lockState(report.id, in: report.state) } catch {
+        failures.append(error)
+      }
+    }
   }
 }
 
@@ -99,25 +104,63 @@ struct ListRun {
   /// The time of the run in seconds since 1970.
   let now: Int64
 
-  /// The sort key of a report. Sorting moves only keys, because reports are large.
-  private struct Key {
-    let primary: Int64
-    let high: UInt64
-    let low: UInt64
-    let index: Int
+  /// The first reports in their order; of the others, at most as many more are held in memory.
+  private struct Page {
+    /// Sorting moves only keys, because reports are large.
+    private struct Key {
+      let primary: Int64
+      let high: UInt64
+      let low: UInt64
+      let index: Int
+    }
+
+    let limit: Int?
+    let isReversed: Bool
+    private var keys: [Key] = []
+    private var found: [Report] = []
+
+    init(limit: Int?, isReversed: Bool) { (self.limit, self.isReversed) = (limit, isReversed) }
+
+    /// - Parameter primary: smaller ones come first.
+    mutating func add(_ report: Report, _ primary: Int64) {
+      keys.append(Key(primary: primary, high: report.id.high, low: report.id.low, index: found.count))
+      found.append(report)
+      if let limit, keys.count > 256, keys.count / 2 > limit { cut(to: limit) }
+    }
+
+    var reports: [Report] {
+      var page = self
+      page.cut(to: limit ?? keys.count)
+      return page.found
+    }
+
+    private mutating func cut(to count: Int) {
+      keys.sort { a, b in
+        let (a, b) = isReversed ? (b, a) : (a, b)
+        return a.primary != b.primary ? a.primary < b.primary : a.high != b.high ? a.high < b.high : a.low < b.low
+      }
+      keys.removeLast(max(0, keys.count - count))
+      found = keys.map { found[$0.index] }
+      keys = keys.enumerated().map { Key(primary: $1.primary, high: $1.high, low: $1.low, index: $0) }
+    }
   }
 
   /// Throws `FileFailure` if a directory can't be read.
   func run() throws(FileFailure) -> ReportSelection {
     var found = ReportSelection()
+    var locked: [ReportState: Set<UUIDBytes>] = [:]
+    var page = Page(limit: choice.limit, isReversed: choice.reverse)
     let states = choice.states.isEmpty ? ReportState.allCases : ReportState.allCases.filter(isChosen)
     for state in states {
-      let listing = try database.listing(of: state)
-      if found.reports.isEmpty { found.reports = listing.reports } else { found.reports += listing.reports }
-      found.lockedIDs[state] = listing.lockedIDs
+      let listing = try database.forEachReport(in: state) { report in
+        found.isOfNone = false
+        if matches(report) { page.add(report, primary(report)) }
+      }
+      locked[state] = listing.lockedIDs
       found.failures += listing.failures
     }
-    found.order = order(of: found.reports)
+    found.chosen = page.reports
+    found.addLocks(locked, database)
     return found
   }
 
@@ -134,20 +177,6 @@ struct ListRun {
     guard let metadata = report.metadata.value else { return false }
     if let upload = choice.upload, metadata.isUploaded != (upload == .uploaded) { return false }
     return !choice.requested || metadata.isUploadExplicitlyRequested
-  }
-
-  private func order(of reports: [Report]) -> ArraySlice<Int> {
-    var keys: [Key] = []
-    keys.reserveCapacity(reports.count)
-    for index in reports.indices where matches(reports[index]) {
-      let report = reports[index]
-      keys.append(Key(primary: primary(report), high: report.id.high, low: report.id.low, index: index))
-    }
-    keys.sort { a, b in
-      a.primary != b.primary ? a.primary < b.primary : a.high != b.high ? a.high < b.high : a.low < b.low
-    }
-    let order = choice.reverse ? keys.reversed().map(\.index) : keys.map(\.index)
-    return order.prefix(choice.limit ?? order.count)
   }
 
   /// The primary sort key; smaller keys come first.

@@ -136,10 +136,12 @@ struct NewReportRun {
   /// Opens the report's file as a core; nil if it is not one. Standard input can't be checked in advance.
   private func core(_ path: String) throws -> DumpInput? {
     let file = FilePath(argument: path)
-    guard path != "-", case .regular? = try? FileKind(at: file, followingLink: true),
-      (try? InputFile.prefix(of: file, count: InputFormat.coreStart)).map(InputFormat.isCore) == true
-    else { return nil }
-    do { return try DumpInput(file) } catch { throw InputFailure(name: path, underlying: error) }
+    do {
+      guard path != "-", case .regular = try FileKind(at: file, followingLink: true),
+        InputFormat.isCore(try InputFile.prefix(of: file, count: InputFormat.coreStart))
+      else { return nil }
+      return try DumpInput(file)
+    } catch { throw InputFailure(name: path, underlying: error) }
   }
 
   private func convert(_ core: DumpInput, to file: OpenFile) throws -> (bytes: Int, findings: FindingList) {

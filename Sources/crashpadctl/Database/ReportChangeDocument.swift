@@ -35,5 +35,5 @@ struct ReportChangeDocument {
     .members(ifAny: size) { $0.failure == nil ? $0 : nil })
 
   private static let size = Record<ReportChangeRun.Outcome>(
-    .number("bytes", "The size of the report with its attachments.") { $0.bytes })
+    .number("bytes", "The size of the report with its attachments; null if only a part of it was left.") { $0.bytes })
 }

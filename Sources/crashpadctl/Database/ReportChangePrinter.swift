@@ -17,7 +17,7 @@ struct ReportChangePrinter {
     if let failure = outcome.failure {
       Terminal.error("\(outcome.id.text): error: \(DatabaseSentences.failure(failure).text)")
     } else if format == .text {
-      let size = "(\(grouped(outcome.bytes ?? 0)) bytes)"
+      let size = outcome.bytes.map { "(\(grouped($0)) bytes)" } ?? "(what was left of it)"
       Terminal.error("\(outcome.id.text): \(isDryRun ? "would be " : "")\(done) \(size)")
     }
   }

@@ -11,6 +11,10 @@ struct ReportChangeRun {
   /// Checks whether the change is possible, without making it. Throws the reason if not.
   let check: (Report) throws -> Void
   let change: (DatabaseSession, UUIDBytes) throws -> Void
+  /// Whether a report may be named of which only metadata or attachments are left.
+  var takesRemains = false
+  /// Called once after all changes.
+  var finish: (DatabaseSession) throws -> Void = { _ in }
 
   struct Outcome {
     let id: UUIDBytes
@@ -25,16 +29,18 @@ struct ReportChangeRun {
     let session = isDryRun ? nil : try DatabaseSession(database, now: TimeArgument.now)
     defer { session?.close() }
     for id in ids { report(outcome(id, in: session)) }
+    if let session { try finish(session) }
   }
 
   private func outcome(_ id: UUIDBytes, in session: DatabaseSession?) -> Outcome {
     var outcome = Outcome(id: id)
     do {
-      guard let report = try database.report(id) else { throw ReportChangeFailure.notFound }
-      outcome.bytes = report.totalSize
+      let report = try database.report(id)
+      outcome.bytes = report?.totalSize
+      if report == nil, try !takesRemains || !database.hasRemains(id) { throw ReportChangeFailure.notFound }
       if let session {
         try change(session, id)
-      } else {
+      } else if let report {
         // The lock of a dead owner is ignored.
         if let lock = try database.lockState(report.id, in: report.state), lock != .abandoned {
           throw ReportChangeFailure.busy(lock)

@@ -95,7 +95,7 @@ struct CaptureTrial {
   }
 
   private static func firstLine(_ path: FilePath) -> String? {
-    guard let bytes = try? InputFile.prefix(of: path, count: 4096), !bytes.isEmpty else { return nil }
+    guard let bytes = hint({ try InputFile.prefix(of: path, count: 4096) }), !bytes.isEmpty else { return nil }
     return TextFormat.printable(String(decoding: bytes.prefix { $0 != 0x0a }, as: UTF8.self))
   }
 

@@ -286,7 +286,7 @@ struct DoctorChecks {
     do {
       let version = try HTTPLibrary.version()
       let file = try HTTPLibrary.certificateFile()
-      if let file, (try? InputFile(file)) == nil {
+      if let file, hint({ try InputFile(file) }) == nil {
         add(
           "uploads", .note, "\(version), but no \(TextFormat.printable(file))",
           "servers with https are not trusted, so nothing can be sent to them from here",

@@ -114,7 +114,7 @@ struct ProgramHandlers {
       paths += actions.mappings.map(\.path).filter { $0.lastComponent?.string.contains("libcrashpad_") == true }
       for path in paths where seen.insert(path).inserted {
         guard let base = actions.mappings.first(where: { $0.path == path && $0.offset == 0 })?.range.lowerBound,
-          let file = try? ElfSymbols(inRoot(path)), let table = file.offset(ofSymbol: ProgramHandlers.tables)
+          let file = hint({ try ElfSymbols(inRoot(path)) }), let table = file.offset(ofSymbol: ProgramHandlers.tables)
         else { continue }
         let callers = ProgramHandlers.callers.compactMap { file.offset(ofSymbol: $0).map { base &+ $0 } }
         let isAlone = file.offset(ofSymbol: Array(ProgramHandlers.tables.prefix(1))) != nil
@@ -125,7 +125,7 @@ struct ProgramHandlers {
 
     mutating func name(_ address: UInt64) -> (function: String?, module: FilePath?) {
       guard let (path, base) = actions.module(at: address) else { return (nil, nil) }
-      if symbols[path] == nil { symbols[path] = try? FileSymbols(inRoot(path)) }
+      if symbols[path] == nil { symbols[path] = hint { try FileSymbols(inRoot(path)) } }
       let found = symbols[path]?.symbols.symbolize(address &- base)
       return (found?.frames.last?.function.map { demangler.name($0) }, path)
     }

@@ -40,15 +40,21 @@ struct EventReader: Sendable {
   /// Without a value if the input was seen before, or is read again by the next run.
   func read(_ input: InputList.Input) -> BatchResult<Events> {
     let path = input.path
-    let status = path.flatMap { try? FileStatus(at: $0, followingLink: true) }
+    let status: FileStatus?
+    do { status = try path.flatMap { try Self.status(at: $0) } } catch { return BatchResult(error, of: input) }
     let file = status.flatMap { $0.kind == .regular ? SeenDump.digest($0.identity) : nil }
     if let file, cursor?.hasSeen(file) == true { return BatchResult() }
     var result = BatchResult(inspecting: input, architecture) { dump in
       read(dump, input, SeenDump(id: dump.crashID(path), file: file), status?.identity)
     }
     // The same bytes would give the same message in each run.
-    if result.failure?.status == .noData, let file { result.value = Events(SeenDump(id: nil, file: file)) }
+    if result.failure?.isOfContent == true, let file { result.value = Events(SeenDump(id: nil, file: file)) }
     return result
+  }
+
+  /// Nil for a member of an archive, and for a file that is gone, which can't be read either.
+  private static func status(at path: FilePath) throws -> FileStatus? {
+    do { return try FileStatus(ifPresent: path) } catch Errno.notDirectory { return nil }
   }
 
   private func read(

@@ -37,6 +37,7 @@ struct EventsCommand: Command {
   var inputOptions = InputOptions()
   var reading = ReadingArguments()
   var jobs = JobsOption()
+  var ending = EndingOptions()
   var clock = ClockOption()
   var color = ColorOption()
 
@@ -59,15 +60,17 @@ struct EventsCommand: Command {
     row.group(&inputOptions)
     row.group(&reading)
     row.group(&jobs)
+    row.group(&ending)
     row.group(&clock)
     row.group(&color)
   }
 
   func validate() throws {
     try inputOptions.check(inputs, "inputs")
+    if cursor == nil, ending.isGiven { throw ValidationError("--grace and --max-time go with --cursor.") }
     if cursor == "-" { throw ValidationError("--cursor takes a file; - is none.") }
     guard mapping.mapping == nil, !mapping.text.contains("/"), !mapping.text.contains("."),
-      (try? FileKind(at: FilePath(argument: mapping.text), followingLink: true)) == nil
+      hint({ try FileKind(at: FilePath(argument: mapping.text), followingLink: true) }) == nil
     else { return }
     let names = MappingArgument.names.map { "'\($0)'" }.joined(separator: ", ")
     throw ValidationError("The value '\(mapping.text)' of --mapping is neither one of \(names) nor a file.")
@@ -94,7 +97,9 @@ struct EventsCommand: Command {
       form: form, cache: cache, signatures: SignatureOptions(cache), places: places, cursor: opened,
       architecture: reading.architecture, now: clock.seconds, assumesForeground: assumeForeground)
     reader.redacts = redact
-    Terminal.end(EventsRun(list: list, reader: reader, jobs: jobs.count, output: output).run())
+    let run = EventsRun(
+      list: list, reader: reader, jobs: jobs.count, output: output, runEnd: opened == nil ? RunEnd() : ending.begin())
+    Terminal.end(run.run())
   }
 }
 
@@ -106,6 +111,7 @@ struct EventsRun {
   let jobs: Int?
   /// The file of the events; nil or `-` for standard output.
   let output: String?
+  let runEnd: RunEnd
 
   func run() -> ExitStatus {
     do {
@@ -121,19 +127,25 @@ struct EventsRun {
     let inputs = list.inputs.filter { !$0.isFound || !$0.argument.hasSuffix(".locked") }
     var failure: (any Error)?
     var withoutCrash = 0
+    var readCount = 0
     let status = BatchRun(list, inputs, jobs: jobs, showsProgress: self.output != nil).run(
       work: { reader.read($0) },
       report: { _, result in
-        guard let events = result.value else { return true }
+        readCount += 1
+        guard let events = result.value else { return !runEnd.isRequested }
         if events.identity == nil, events.entry.dump.id != nil { withoutCrash += 1 }
         do { try output.add(events.entry, events.identity) } catch { failure = error }
-        return failure == nil
+        return failure == nil && !runEnd.isRequested
       })
     if let failure { throw failure }
     try output.finish()
     SymbolOptions.reportFaults(reader.cache.search)
     EventSentences.report(output, withoutCrash: withoutCrash)
     if reader.cursor == nil { list.reportSkipped() }
-    return status
+    let hasEnded = readCount < inputs.count
+    if hasEnded {
+      Terminal.error("crashpadctl: asked to end before all dumps were read; the next run reads the others")
+    }
+    return EndSignals.status(status, isPartial: hasEnded)
   }
 }

@@ -106,7 +106,7 @@ struct ExplainRun {
     if word == "-" || word.hasPrefix("/") || word.hasPrefix("./") || word.hasPrefix("../") { return true }
     let path = FilePath(argument: word)
     if !word.contains(" "), FormatRow.named(path) != nil || ["json", "txt"].contains(path.extension) { return true }
-    guard (try? FileKind(at: path, followingLink: true)) != nil else {
+    guard hint({ try FileKind(at: path, followingLink: true) }) != nil else {
       return word.contains("/") && !word.contains(" ")
     }
     return !CodeAnswer.answers(to: [word]).allSatisfy(\.isKnown)

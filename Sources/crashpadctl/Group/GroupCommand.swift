@@ -15,6 +15,17 @@ enum GroupJoin: String, ExpressibleByArgument, CaseIterable {
   case raw
 }
 
+/// The value of `--rules` and `--compare`: 1 or 2.
+extension RuleVersion: ExpressibleByArgument {
+  public init?(argument: String) {
+    guard let version = Int(argument).flatMap({ RuleVersion(rawValue: $0) }) else { return nil }
+    self = version
+  }
+
+  public var defaultValueDescription: String { String(rawValue) }
+  public static var allValueStrings: [String] { allCases.map { String($0.rawValue) } }
+}
+
 /// The value of `--fail-on`, as `new:BASELINE.json`.
 struct GroupFailure: ExpressibleByArgument, Sendable {
   let baseline: String
@@ -27,7 +38,9 @@ struct GroupFailure: ExpressibleByArgument, Sendable {
 
 struct GroupCommand: Command {
   static let name = "group"
-  static var documents: [DocumentDescription] { [GroupDocument.document.description, GroupPartDocument.description] }
+  static var documents: [DocumentDescription] {
+    [GroupDocument.document.description, GroupPartDocument.description, GroupComparisonDocument.document.description]
+  }
   static let configuration = CommandConfiguration(
     commandName: name,
     abstract: "Group crashes by their signatures.",
@@ -44,6 +57,7 @@ struct GroupCommand: Command {
         crashpadctl group --format json artifacts/ > groups.json
         crashpadctl group --shard 1/4 --partial part1.json artifacts/
         crashpadctl group --index crashes.sqlite artifacts/
+        crashpadctl group --rules 2 --compare 1 artifacts/
       """))
 
   var inputs: [String] = []
@@ -52,6 +66,8 @@ struct GroupCommand: Command {
   var join: GroupJoin?
   var since: TimeOrAge?
   var inApp = InAppOption()
+  var rules = RuleVersion.current
+  var compare: RuleVersion?
   var format: GroupFormat = .text
   var explainSignature = false
   var failOn: GroupFailure?
@@ -63,6 +79,7 @@ struct GroupCommand: Command {
   var inputOptions = InputOptions()
   var reading = ReadingArguments()
   var jobs = JobsOption()
+  var ending = EndingOptions()
   var clock = ClockOption()
   var color = ColorOption()
 
@@ -74,6 +91,10 @@ struct GroupCommand: Command {
     row.option(&join, "--join <what>", "Add crashes without names to the group that has their raw signature.")
     row.option(&since, "--since <time>", "Only crashes at this time or later; an age such as 7d is a time ago.")
     row.group(&inApp)
+    row.option(&rules, "--rules <version>", "Make signatures by this version of the rules: 1 or 2.")
+    row.option(
+      &compare, "--compare <version>",
+      "Print the signatures by this version of the rules too, and which groups they split or join.")
     row.format(&format, "Print text, one JSON document, or CSV.")
     row.flag(&explainSignature, "--explain-signature", "Print each frame with the rule that took or skipped it.")
     row.option(
@@ -89,6 +110,7 @@ struct GroupCommand: Command {
     row.group(&inputOptions)
     row.group(&reading)
     row.group(&jobs)
+    row.group(&ending)
     row.group(&clock)
     row.group(&color)
   }
@@ -107,9 +129,15 @@ struct GroupCommand: Command {
     if index != nil, merge || partial != nil || explainSignature {
       throw ValidationError("--index excludes --merge, --partial and --explain-signature.")
     }
+    if index == nil, ending.isGiven { throw ValidationError("--grace and --max-time go with --index.") }
     if index != nil, inputs.contains("-") { throw ValidationError("--index needs files: - has no name to keep.") }
     if shard != nil, partial == nil {
       throw ValidationError("--shard requires --partial, because a shard has only some of the crashes.")
+    }
+    if compare != nil, merge || index != nil || partial != nil || page.html != nil || failOn != nil || explainSignature
+    {
+      throw ValidationError(
+        "--compare excludes --merge, --index, --partial, --html, --fail-on and --explain-signature.")
     }
     if page.html == "-" { throw ValidationError("--html takes a file; standard output has the groups.") }
     if page.html != nil, partial != nil { throw ValidationError("--partial has no groups for --html to show.") }
@@ -126,9 +154,11 @@ struct GroupCommand: Command {
     let reading = GroupReading(
       list: try inputOptions.crashes(inputs).list,
       places: symbolOptions, inApp: inApp.patterns, architecture: self.reading.architecture,
-      jobs: jobs.count, since: since.map { $0.seconds(now: clock.seconds) }, showsProgress: format == .text, page: page)
+      jobs: jobs.count, since: since.map { $0.seconds(now: clock.seconds) }, showsProgress: format == .text,
+      rules: rules, page: page)
+    if let compare { Terminal.end(try GroupComparisonRun(reading: reading, other: compare, format: format).run()) }
     let status =
-      try index.map { try GroupIndexRun(index: $0, reading: reading, printer: printer).run() }
+      try index.map { try GroupIndexRun(index: $0, reading: reading, printer: printer, runEnd: ending.begin()).run() }
       ?? GroupRun(reading: reading, shard: shard, printer: printer).run()
     Terminal.end(status)
   }
@@ -167,7 +197,8 @@ struct GroupRun {
     let counted = CrashGroups.Shard(
       run: CrashGroups.digest(list.inputs.map(\.argument)), number: shard?.number ?? 1, total: shard?.total ?? 1)
     return printer.print(
-      CrashGroups(counted, part), status, explanations: explanations, examples: reading.examples(cache.search))
+      CrashGroups(counted, part, reading.rules), status, explanations: explanations,
+      examples: reading.examples(cache.search))
   }
 }
 

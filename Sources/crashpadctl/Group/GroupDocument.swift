@@ -15,13 +15,18 @@ struct GroupDocument {
 
   static let document = Document<GroupDocument>(
     GroupBaseline.schema, "Output of `crashpadctl group --format json`.",
-    .number("rules", "The version of the rules: 1.", .always) { _ in SignatureRule.version },
+    .number("rules", "The version of the rules: 1 or 2.", .always) { ($0.table.parts.rules ?? .current).rawValue },
     .word("by", of: CrashGroups.Order.allCases.map(\.rawValue), "`signature` or `raw`.", .always) {
       $0.order.rawValue
     },
     .number("crash_count", "The number of counted crashes.", .always) { $0.table.total },
     .number("twin_count", "The number of further reports of these crashes, which are not counted.", .always) {
       $0.table.twins
+    },
+    .number(
+      "copy_count", "The number of copies of reports that are there several times, which are not counted.", .always
+    ) {
+      $0.table.copies
     },
     .number("failed_count", "The number of inputs that could not be read completely.", .always) {
       $0.table.parts.failed

@@ -11,15 +11,29 @@ struct GroupIndexRun {
   let index: String
   let reading: GroupReading
   let printer: GroupPrinter
+  let runEnd: RunEnd
 
-  /// The number of dumps that are added at once: a run that is killed begins again with the last ones.
+  /// The number of dumps that are read at once.
   private static let batch = 256
+  /// Dumps are added by many at once, as each transaction writes the pages of all indices: after so many, or so much time,
+  /// with which a run that is killed begins again.
+  private static let added = 10_000
+  private static let interval = Duration.seconds(2)
 
   /// A file to read.
   private struct File: Sendable {
     let input: InputList.Input
-    /// Nil if it is gone since the directory was listed.
+    /// Nil if it is gone since the directory was listed, or could not be examined.
     let identity: FileIdentity?
+  }
+
+  private struct Update {
+    var status: ExitStatus
+    var readCount = 0
+    /// The number of files that could not be examined.
+    var notExamined = 0
+    /// Whether the run was asked to end before all were read.
+    var hasEnded = false
   }
 
   func run() throws -> ExitStatus {
@@ -29,13 +43,19 @@ struct GroupIndexRun {
     if list.inputs.isEmpty, !list.failures.isEmpty { return list.statusOfNone }
     if let status = reading.page.conflict(list) ?? refusal() { return status }
     do {
-      let index = try GroupIndex(FilePath(argument: index), inApp: reading.inApp)
+      let index = try GroupIndex(FilePath(argument: index), inApp: reading.inApp, rules: reading.rules)
       let search = try reading.places.search()
-      let status = try update(index, list, search)
+      let update = try update(index, list, search)
+      let status = update.status
+      if update.hasEnded {
+        Terminal.error("crashpadctl: asked to end before all dumps were read; the next run reads the others")
+        return EndSignals.status(status, isPartial: true)
+      }
       list.reportSkipped()
-      let part = try reading.since.map { try index.part(since: $0) } ?? index.part(hasDays: printer.html != nil)
+      var part = try reading.since.map { try index.part(since: $0) } ?? index.part(hasDays: printer.html != nil)
+      part.failed += update.notExamined
       let shard = CrashGroups.Shard(run: "index", number: 1, total: 1)
-      return printer.print(CrashGroups(shard, part), status, examples: reading.examples(search))
+      return printer.print(CrashGroups(shard, part, reading.rules), status, examples: reading.examples(search))
     } catch let failure as SQLiteFailure {
       return Terminal.failure(failure, of: displayName(index), creating: true)
     }
@@ -44,7 +64,7 @@ struct GroupIndexRun {
   /// The status if the index is a directory, a device or a FIFO, of which SQLite says nothing that helps.
   private func refusal() -> ExitStatus? {
     let reason: InputFile.NotReadable.Reason
-    switch try? FileKind(at: FilePath(argument: index), followingLink: true) {
+    switch hint({ try FileKind(at: FilePath(argument: index), followingLink: true) }) {
     case .regular, nil: return nil
     case .directory: reason = .directory
     case .symbolicLink, .other: reason = .notAFile
@@ -53,46 +73,87 @@ struct GroupIndexRun {
     return .cannotCreate
   }
 
-  /// Reads what is new. Of files that were not read in whole each is reported once.
-  private func update(_ index: GroupIndex, _ list: InputList, _ search: SymbolSearch) throws -> ExitStatus {
-    var status = list.initialStatus
+  /// Reads what is new. Of files whose content is at fault each is reported once. Those that could not be examined are
+  /// not kept: the next run reads them again.
+  ///
+  private func update(_ index: GroupIndex, _ list: InputList, _ search: SymbolSearch) throws -> Update {
+    var update = Update(status: list.initialStatus)
     let files = try newFiles(list, index)
-    if files.isEmpty { return status }
+    if files.isEmpty { return update }
     let cache = SymbolCache(search, names: .mangled)
     // An index has crashes of all times.
     let reader = reading.reader(cache, since: nil)
     let progress = Progress(total: files.count, isShown: reading.showsProgress)
+    var entries: [GroupIndexEntry] = []
+    var last = Duration.sinceBoot
     for start in stride(from: 0, to: files.count, by: Self.batch) {
       let batch = files[start..<min(start + Self.batch, files.count)]
-      var entries: [GroupIndexEntry] = []
       parallelMapInOrder(
         count: batch.count, jobs: reading.jobs, work: { reader.read(batch[start + $0].input) },
         report: { number, outcome in
           progress.clear()
-          for message in outcome.messages { Terminal.error(message) }
-          if list.isSingle { status = outcome.status } else { status.add(outcome.status) }
-          let file = batch[start + number]
-          if let identity = file.identity {
-            entries.append(
-              GroupIndexEntry(
-                path: file.input.argument, identity: identity, crash: outcome.value.map { ($0.signature, $0.facts) },
-                hasFailed: outcome.status != .success))
+          var outcome = outcome
+          if let entry = Self.entry(of: batch[start + number], &outcome) {
+            entries.append(entry)
+          } else {
+            update.notExamined += 1
           }
+          for message in outcome.messages { Terminal.error(message) }
+          if list.isSingle { update.status = outcome.status } else { update.status.add(outcome.status) }
+          update.readCount += 1
           progress.advance()
-          return true
+          return !runEnd.isRequested
         })
-      try index.add(entries)
+      if !cache.search.isWhole {
+        for index in entries.indices where entries[index].crash?.signature.isNamed == false {
+          entries[index].isProvisional = true
+        }
+      }
+      if entries.count >= Self.added || .sinceBoot - last >= Self.interval {
+        try index.add(entries)
+        entries = []
+        last = .sinceBoot
+      }
+      if runEnd.isRequested { break }
     }
+    try index.add(entries)
     progress.clear()
     SymbolOptions.reportFaults(cache.search)
-    return status
+    update.hasEnded = update.readCount < files.count
+    return update
+  }
+
+  /// Nil for a file that could not be examined.
+  private static func entry(of file: File, _ outcome: inout BatchResult<CrashReader.Crash>) -> GroupIndexEntry? {
+    guard outcome.isOfContent else { return nil }
+    let path = FilePath(argument: file.input.argument)
+    let identity: FileIdentity
+    switch file.identity.map({ .found($0) }) ?? FileIdentity.look(at: path) {
+    case .found(let found): identity = found
+    case .absent:
+      outcome = BatchResult(FileFailure(path, .noSuchFileOrDirectory), of: file.input)
+      return nil
+    case .failed(let failure):
+      outcome = BatchResult(failure, of: file.input)
+      return nil
+    }
+    var entry = GroupIndexEntry(
+      path: file.input.argument, identity: identity, crash: outcome.value.map { ($0.signature, $0.facts) },
+      hasFailed: outcome.status != .success)
+    // The file may have changed after it was read.
+    entry.isProvisional = file.identity == nil
+    return entry
   }
 
   private func newFiles(_ list: InputList, _ index: GroupIndex) throws -> [File] {
     let folder = try FilePath.workingDirectory()
-    let candidates = list.inputs.map { input in
+    let candidates = list.inputs.map { input -> GroupIndex.Candidate in
       let path = FilePath(argument: input.argument)
-      return GroupIndex.Candidate(path: input.absoluteArgument(path, from: folder), identity: FileIdentity(at: path))
+      let absolute = input.absoluteArgument(path, from: folder)
+      switch FileIdentity.look(at: path) {
+      case .found(let identity): return GroupIndex.Candidate(path: absolute, identity: identity)
+      case .absent, .failed: return GroupIndex.Candidate(path: absolute, identity: nil)
+      }
     }
     return try index.unknown(candidates).map { number in
       let (input, candidate) = (list.inputs[number], candidates[number])

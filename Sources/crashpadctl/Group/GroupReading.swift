@@ -20,15 +20,20 @@ struct GroupReading {
   /// Earlier crashes are left out; seconds since 1970.
   let since: Int64?
   let showsProgress: Bool
+  let rules: RuleVersion
   /// The page that is written as well.
   let page: HTMLOption
 
-  func reader(_ cache: SymbolCache, since: Int64?) -> CrashReader {
-    CrashReader(signatures: signatures(cache), architecture: architecture, since: since)
+  /// - Parameter comparing: makes signatures by this version of the rules too.
+  func reader(_ cache: SymbolCache, since: Int64?, comparing: RuleVersion? = nil) -> CrashReader {
+    CrashReader(
+      signatures: signatures(cache), architecture: architecture, since: since,
+      compared: comparing.map { signatures(cache, $0) })
   }
 
-  private func signatures(_ cache: SymbolCache) -> SignatureOptions {
-    SignatureOptions(cache, inApp: inApp.map { Glob($0) })
+  /// - Parameter rules: another version of the rules than that of the run.
+  func signatures(_ cache: SymbolCache, _ rules: RuleVersion? = nil) -> SignatureOptions {
+    SignatureOptions(cache, inApp: inApp.map { Glob($0) }, version: rules ?? self.rules)
   }
 
   /// The examples that a page shows; nil if there is to be none.

@@ -20,6 +20,7 @@ struct GroupTable {
   }
 
   var twins: Int { groups.reduce(0) { $0 + $1.cell.twins } }
+  var copies: Int { groups.reduce(0) { $0 + $1.cell.copies } }
 
   // MARK: Text
 
@@ -35,22 +36,24 @@ struct GroupTable {
     for group in groups {
       table.add([
         grouped(group.cell.count), share(group), day(group.cell.first), day(group.cell.last),
-        Self.top(group.cell.versions), Self.top(group.cell.devices), Self.top(group.cell.systems), group.id,
-        TextFormat.printable(group.text) + marks(group),
-        group.cell.example?.input ?? "",
+        Self.top(group.cell.versions), Self.top(group.cell.devices), Self.top(group.cell.systems),
+        TextFormat.printable(group.id), TextFormat.printable(group.text) + marks(group),
+        group.cell.example.map { TextFormat.printable($0.input) } ?? "",
       ])
     }
     var text = groups.isEmpty ? "" : table.text(style)
     // A narrow table cuts them.
     for group in groups where style.width.map({ $0 < 80 }) ?? false && !marks(group).isEmpty {
-      text += DisplayWidth.cut("\(group.id):\(marks(group))", to: style.width ?? .max) + "\n"
+      text += DisplayWidth.cut("\(TextFormat.printable(group.id)):\(marks(group))", to: style.width ?? .max) + "\n"
     }
     for group in groups where group.cell.loopingClients > 0 {
       let clients = TextFormat.count(group.cell.loopingClients, "installation")
-      text += "\(group.id): \(clients) crashed 3 times or more within an hour, each time within seconds of the start\n"
+      text +=
+        "\(TextFormat.printable(group.id)): \(clients) crashed 3 times or more within an hour, each time within seconds of the start\n"
     }
     text += "\(TextFormat.count(total, "crash", "crashes")) in \(TextFormat.count(groups.count, "group"))"
     if twins > 0 { text += "; \(TextFormat.count(twins, "more report")) of the same crashes" }
+    if copies > 0 { text += "; \(TextFormat.count(copies, "copy", "copies")) left out" }
     return text
       + (parts.failed > 0 ? "; \(TextFormat.count(parts.failed, "input")) could not be read completely\n" : "\n")
   }
@@ -107,10 +110,12 @@ struct GroupTable {
 
   private static func list(_ counts: [String: Int]) -> String { sorted(counts).map(\.name).joined(separator: ";") }
 
-  /// As RFC 4180 has it. A spreadsheet takes a value that begins with one of `=+-@` for a formula.
-  private static func quoted(_ value: String) -> String {
+  /// As RFC 4180 has it, without what a terminal would obey. A spreadsheet takes a value that begins with one of `=+-@`
+  /// for a formula.
+  static func quoted(_ text: String) -> String {
+    var value = TextFormat.printable(text)
     let isFormula = value.utf8.first.map { "=+-@\t".utf8.contains($0) } ?? false
-    let value = isFormula ? "'" + value : value
+    if isFormula { value = "'" + value }
     guard value.utf8.contains(where: { ",\"\r\n".utf8.contains($0) }) else { return value }
     return "\"" + value.replacing("\"", with: "\"\"") + "\""
   }

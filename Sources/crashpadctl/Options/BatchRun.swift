@@ -34,6 +34,9 @@ struct BatchResult<Value: Sendable>: Sendable {
     messages = ["\(input.name): error: \(failure.text)"]
   }
 
+  /// Whether the same bytes would give the same result. Otherwise the input was not examined: nothing is known about it.
+  var isOfContent: Bool { failure?.isOfContent ?? true }
+
   /// Inspects an input, and makes the result of it with `body`. Fails if the file changes meanwhile.
   init(
     inspecting input: InputList.Input, _ architecture: CPUArchitecture?, redacts: Bool = false,

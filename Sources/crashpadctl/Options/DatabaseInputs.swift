@@ -12,6 +12,8 @@ struct DatabaseInputs {
   private(set) var arguments: [String] = []
   /// The databases that were searched, by their printable names.
   private(set) var databases: [String] = []
+  /// The parts of databases that could not be read, so that inputs are missing.
+  private(set) var failures: [FileFailure] = []
   /// The client ids of databases, by the path of the directory with their dumps.
   private var clientIDs: [(path: String, id: UUIDBytes)] = []
 
@@ -27,27 +29,34 @@ struct DatabaseInputs {
 
   private mutating func add(_ argument: String) {
     let path = FilePath(argument: argument)
-    guard argument != "-", (try? FileKind(at: path, followingLink: true)) == .directory,
-      let database = try? CrashDatabase(path)
-    else { return arguments.append(argument) }
+    // A directory that can't be opened is an input like another, and so fails.
+    guard argument != "-", let database = hint({ try CrashDatabase(path) }) else { return arguments.append(argument) }
     databases.append(TextFormat.printable(path))
     var paths: [String] = []
     for state in ReportState.allCases {
-      guard let listing = try? database.listing(of: state) else { continue }
-      paths += listing.reports.map { ArgumentText.text(database.path(of: $0).bytes) }
+      do {
+        let listing = try database.listing(of: state)
+        failures += listing.failures
+        paths += listing.reports.map { ArgumentText.text(database.path(of: $0).bytes) }
+      } catch { failures.append(error) }
     }
     let pending = path.appending(DatabaseLayout.pendingDumps)
     // Dumps that `process` has not converted yet.
-    if (try? FileKind(at: pending, followingLink: true)) == .directory {
+    switch FileKind.look(at: pending, followingLink: true) {
+    case .found(.directory):
       paths.append(ArgumentText.text(pending.bytes))
       addClientID(of: database, pending)
+    case .found, .absent: break
+    case .failed(let failure): failures.append(failure)
     }
     arguments += paths.sorted()
   }
 
   private mutating func addClientID(of database: CrashDatabase, _ pending: FilePath) {
-    guard case .found(let settings)? = try? database.settings(waits: false) else { return }
-    clientIDs.append((ArgumentText.text(pending.bytes) + "/", settings.clientID))
+    do {
+      guard case .found(let settings) = try database.settings(waits: false) else { return }
+      clientIDs.append((ArgumentText.text(pending.bytes) + "/", settings.clientID))
+    } catch { failures.append(error) }
   }
 
   /// Adds the newest crash of a database: of the reports by the time of their creation, of the dumps that are not processed by
@@ -93,9 +102,12 @@ struct NamedReports {
   /// The path of the report that an argument names; nil for the argument of a file. Ends the tool if it fits several reports,
   /// or none and no file.
   func path(_ argument: String) throws -> String? {
-    guard let report = ReportArgument(argument: argument),
-      (try? FileKind(at: FilePath(argument: argument), followingLink: true)) == nil
-    else { return nil }
+    guard let report = ReportArgument(argument: argument) else { return nil }
+    switch FileKind.look(at: FilePath(argument: argument), followingLink: true) {
+    // A file that can't be examined fails as an input.
+    case .found, .failed: return nil
+    case .absent: break
+    }
     guard let id = try ReportArgument.resolve([report], in: database).first ?? nil else { throw ExitStatus.noInput }
     let name = TextFormat.printable(database.path)
     let found: Report?

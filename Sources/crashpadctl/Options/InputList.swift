@@ -22,9 +22,9 @@ struct InputList {
     /// Nil for standard input.
     var path: FilePath? { argument == "-" ? nil : FilePath(argument: argument) }
 
-    /// The reports of a file that holds several, as inputs; empty for standard input.
+    /// The reports of a file that holds several, as inputs; empty for standard input and pipes, which are read once.
     func parts(_ count: Int) -> [Input] {
-      guard count > 0, let path else { return [] }
+      guard count > 0, let path, InputIdentity(at: path) != nil else { return [] }
       return (1...count).map { number in
         Input(
           name: "\(name)/\(number)", argument: ArgumentText.text(path.bytes + Array("/\(number)".utf8)),
@@ -63,13 +63,15 @@ struct InputList {
   ///
   /// - Parameters:
   ///   - searched: the databases in which the arguments were found.
+  ///   - failures: the parts of the databases that could not be read.
   ///   - once: whether a file that several paths lead to is one input.
   init(
-    _ arguments: [String], accepting: [InputFormat], searched: [String] = [], allowsEmpty: Bool = false,
-    once: Bool = false
+    _ arguments: [String], accepting: [InputFormat], searched: [String] = [], failures: [FileFailure] = [],
+    allowsEmpty: Bool = false, once: Bool = false
   ) {
     self.searched = searched
     self.allowsEmpty = allowsEmpty
+    for failure in failures { add(failure.path, failure.errno) }
     addAll(arguments, accepting)
     if once, inputs.count > 1 { inputs = Self.once(inputs) }
   }
@@ -77,7 +79,8 @@ struct InputList {
   private mutating func addAll(_ arguments: [String], _ accepting: [InputFormat]) {
     for argument in arguments {
       let path = FilePath(argument: argument)
-      guard argument != "-", (try? FileKind(at: path, followingLink: true)) == .directory else {
+      // A path that can't be examined is an input, which fails.
+      guard argument != "-", hint({ try FileKind(at: path, followingLink: true) }) == .directory else {
         let name = path.lastBytes
         let relative = FilePath(bytes: name)
         if Self.isNamedArchive(name), addMembers(of: path, relative, isFound: false) { continue }
@@ -122,9 +125,14 @@ struct InputList {
         let relative = file.relative(to: directory)
         let name = file.lastBytes
         if Self.isNamedArchive(name), addMembers(of: file, relative, isFound: true) { continue }
-        guard Self.looksLikeDump(file, named: String(decoding: name, as: UTF8.self), accepting) else {
+        let isDump: Bool
+        do { isDump = try Self.looksLikeDump(file, named: String(decoding: name, as: UTF8.self), accepting) } catch {
+          add(file, error)
+          continue
+        }
+        guard isDump else {
           skipped += 1
-          if !hasSymbols, inputs.count == known { hasSymbols = (try? SymbolFileIdentity(file)) != nil }
+          if !hasSymbols, inputs.count == known { hasSymbols = hint { try SymbolFileIdentity(file) } != nil }
           continue
         }
         inputs.append(
@@ -233,13 +241,16 @@ struct InputList {
   }
 
   /// Whether a file in a directory has the name of a dump, or begins like one.
-  private static func looksLikeDump(_ path: FilePath, named name: String, _ accepting: [InputFormat]) -> Bool {
+  private static func looksLikeDump(_ path: FilePath, named name: String, _ accepting: [InputFormat]) throws -> Bool {
     if name != "core", let format = FormatRow.named(name) { return accepting.contains(format) }
     if isPendingName(name) { return accepting.contains(.intermediateDump) }
     if isCoreName(name) { return accepting.contains(.core) }
-    guard let start = try? InputFile.prefix(of: path, count: InputFormat.startLength), !start.isEmpty else {
+    let start: [UInt8]
+    do { start = try InputFile.prefix(of: path, count: InputFormat.startLength) } catch Errno.noSuchFileOrDirectory {
+      // It is gone since the directory was listed.
       return false
     }
+    if start.isEmpty { return false }
     // Most ELF files are programs. A dump's JSON form is skipped, because it usually lies beside the dump.
     guard let format = unsafe InputFormat.of(start.span.bytes), format != .json else { return false }
     return accepting.contains(format) && (format != .core || InputFormat.isCore(start))

@@ -44,7 +44,7 @@ struct InputOptions: OptionTable {
     } catch {
       throw Terminal.failure(error, of: TextFormat.printable(error.path), creating: false)
     }
-    let hasReports = !formats.contains(.minidump) && ((try? database.reportIDs())?.isEmpty == false)
+    let hasReports = !formats.contains(.minidump) && (hint { try database.reportIDs() }?.isEmpty == false)
     throw Terminal.failure(
       "\(TextFormat.printable(database.path)) has no crash"
         + (hasReports ? " that is not processed; its reports are minidumps already" : ""), .noData)
@@ -64,7 +64,8 @@ struct InputOptions: OptionTable {
   /// - Parameter once: whether a file that several paths lead to is one input.
   func list(_ places: DatabaseInputs, _ formats: [InputFormat], once: Bool = false) -> InputList {
     InputList(
-      places.arguments, accepting: formats, searched: places.databases, allowsEmpty: allowEmpty, once: once)
+      places.arguments, accepting: formats, searched: places.databases, failures: places.failures,
+      allowsEmpty: allowEmpty, once: once)
   }
 
   /// The inputs that the arguments name. Ends the tool as `places` does.

@@ -25,7 +25,7 @@ struct OutputPlan {
       return
     }
     let folder = output.map { FilePath(argument: $0) }
-    let kind = folder.flatMap { try? FileKind(at: $0, followingLink: true) }
+    let kind = folder.flatMap { folder in hint { try FileKind(at: folder, followingLink: true) } }
     let isDirectory = isMany || output?.hasSuffix("/") == true || kind == .directory
     if isDirectory, let output, let kind, kind != .directory {
       throw FailureText("\(displayName(output)) is not a directory", .usage)

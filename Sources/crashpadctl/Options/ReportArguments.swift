@@ -3,6 +3,7 @@ import ArgumentParser
 import CrashpadDatabase
 import CrashpadFiles
 import Glibc
+import CrashpadFiles
 import CrashpadJSON
 import CrashpadSnapshot
 import SystemPackage
@@ -31,7 +32,12 @@ extension ReportArgument {
   /// The ids of the named reports, each once; nil for a beginning that fits no report, which is printed as an error.
   ///
   /// Ends the tool if an argument fits several reports, before anything is changed.
-  static func resolve(_ arguments: [ReportArgument], in database: CrashDatabase) throws -> [UUIDBytes?] {
+  ///
+  /// - Parameter includesRemains: whether they may name what a deletion left of a report.
+  static func resolve(
+    _ arguments: [ReportArgument], in database: CrashDatabase, includingRemains includesRemains: Bool = false
+  ) throws -> [UUIDBytes?] {
+    let prefixes = arguments.map(\.prefix).filter { $0.id == nil }
     var all: [UUIDBytes]?
     var resolved: [UUIDBytes?] = []
     var isAmbiguous = false
@@ -40,7 +46,13 @@ extension ReportArgument {
         if !resolved.contains(id) { resolved.append(id) }
         continue
       }
-      do { if all == nil { all = try database.reportIDs() } } catch {
+      do {
+        if all == nil {
+          all =
+            try database.reportIDs { id in prefixes.contains { $0.matches(id) } }
+            + (includesRemains ? database.remains() : [])
+        }
+      } catch {
         Terminal.error(Sentences.databaseFailure(error, database.path))
         throw Sentences.failure(error, creating: false).status
       }
@@ -73,9 +85,7 @@ extension ReportArgument {
         path = FilePath(argument: String(argument.dropFirst("--database=".count)))
       }
     }
-    guard let path, let database = try? CrashDatabase(path), let ids = try? database.reportIDs() else {
-      return []
-    }
+    guard let path, let ids = hint({ try CrashDatabase(path).reportIDs() }) else { return [] }
     return ids.map(\.text).filter { $0.hasPrefix(prefix) }
   }
 }

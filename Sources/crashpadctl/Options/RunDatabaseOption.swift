@@ -30,11 +30,11 @@ struct RunDatabaseOption: OptionTable {
   func place() throws -> FilePath {
     let path = try path()
     let parent = path.removingLastComponent()
-    if database?.isEmpty ?? true, path == (try? Self.standardPath()) {
+    if database?.isEmpty ?? true, path == hint({ try Self.standardPath() }) {
       // If this fails, the handler can't create the database either, and reports it.
       try? createDirectories(parent)
-    } else if !parent.isEmpty, (try? FileKind(at: parent, followingLink: true)) == nil,
-      (try? FileKind(at: path, followingLink: true)) == nil
+    } else if !parent.isEmpty, hint({ try FileKind(at: parent, followingLink: true) }) == nil,
+      hint({ try FileKind(at: path, followingLink: true) }) == nil
     {
       throw Terminal.failure(
         Errno.noSuchFileOrDirectory, of: "\(TextFormat.printable(path)): its directory \(TextFormat.printable(parent))",

@@ -14,7 +14,7 @@ enum WordCompletion {
     let folders = (Environment.text("PATH") ?? "").split(separator: ":").map { FilePath(argument: String($0)) }
     var names: Set<String> = []
     for folder in folders {
-      for name in (try? Folder(folder).names()) ?? [] where name.text.hasPrefix(prefix) {
+      for name in hint({ try Folder(folder).names() }) ?? [] where name.text.hasPrefix(prefix) {
         if isExecutable(folder.appending(name)) { names.insert(name.text) }
       }
     }
@@ -38,18 +38,18 @@ enum WordCompletion {
     let folder = prefix.lastIndex(of: "/").map { String(prefix[...$0]) } ?? ""
     let start = prefix.dropFirst(folder.count)
     let path = FilePath(argument: folder.isEmpty ? "." : folder)
-    let names = ((try? Folder(path).names()) ?? []).filter { name in
+    let names = (hint { try Folder(path).names() } ?? []).filter { name in
       name.text.hasPrefix(start) && (!name.hasPrefix(".") || start.hasPrefix("."))
     }
     return names.sorted().compactMap { name in
       let entry = path.appending(name)
-      if (try? FileKind(at: entry, followingLink: true)) == .directory { return folder + name.text + "/" }
+      if hint({ try FileKind(at: entry, followingLink: true) }) == .directory { return folder + name.text + "/" }
       return areExecutable && !isExecutable(entry) ? nil : folder + name.text
     }
   }
 
   private static func isExecutable(_ path: FilePath) -> Bool {
     unsafe path.withPlatformString { unsafe access($0, X_OK) } == 0
-      && (try? FileKind(at: path, followingLink: true)) != .directory
+      && hint({ try FileKind(at: path, followingLink: true) }) != .directory
   }
 }

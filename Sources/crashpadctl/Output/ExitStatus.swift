@@ -15,6 +15,8 @@ enum ExitStatus: Int32, Error {
   case ioError = 74
   case temporaryFailure = 75
   case notPermitted = 77
+  /// Ended by Ctrl-C at a terminal, as shells have it.
+  case interrupted = 130
 
   /// The status of a run with several inputs.
   init(of statuses: [ExitStatus]) {

@@ -4,6 +4,7 @@ import CrashpadDatabase
 import CrashpadFiles
 import CrashpadSnapshot
 import CrashpadText
+import CrashpadUpload
 import SystemPackage
 
 /// Why an input or output failed, as the rest of a sentence, and the exit status for it.
@@ -15,6 +16,10 @@ struct FailureText: Error, Sendable {
     self.text = text
     self.status = status
   }
+
+  /// Whether the bytes of the input are the reason, so that they give it again. After other failures nothing is known
+  /// about the input.
+  var isOfContent: Bool { status == .noData }
 
   /// - Parameter creating: whether an output was to be written.
   init(_ error: any Error, creating: Bool) {
@@ -79,6 +84,14 @@ extension SpoolFile.Failure: ExplainedError {
     FailureText(
       "is a large pipe and can't be kept in \(TextFormat.printable(folder)): \(errno.description); "
         + "$TMPDIR names another place", .ioError)
+  }
+}
+
+extension AttachmentTooLarge: ExplainedError {
+  var explanation: FailureText {
+    FailureText(
+      "\(TextFormat.printable(path)): has \(TextFormat.size(size)), more than \(TextFormat.size(limit)); "
+        + "--max-attachment allows more", .noData)
   }
 }
 

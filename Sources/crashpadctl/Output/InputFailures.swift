@@ -131,6 +131,9 @@ extension CrashGroups.NotAPart: ExplainedError {
 
 extension CrashGroups.Conflict: ExplainedError {
   var explanation: FailureText {
-    FailureText("part \(shard.number)/\(shard.total) is there twice with different content", .noData)
+    guard let shard else {
+      return FailureText("was made with another version of the rules than the parts before", .noData)
+    }
+    return FailureText("part \(shard.number)/\(shard.total) is there twice with different content", .noData)
   }
 }

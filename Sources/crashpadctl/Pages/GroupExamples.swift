@@ -34,7 +34,7 @@ struct GroupExamples: Sendable {
     let inputs = list.inputs.filter { $0.argument != "-" }
     var arguments = Dictionary(inputs.map { ($0.name, $0.argument) }, uniquingKeysWith: { first, _ in first })
     // An index has absolute paths in place of names.
-    if let folder = try? FilePath.workingDirectory() {
+    if let folder = hint({ try FilePath.workingDirectory() }) {
       for input in inputs {
         arguments[input.absoluteArgument(FilePath(argument: input.argument), from: folder)] = input.argument
       }
@@ -45,8 +45,10 @@ struct GroupExamples: Sendable {
   /// The page of a group's example; nil if it can't be read any more.
   func page(of group: CrashGroups.Group) -> CrashPage? {
     guard let name = group.cell.example?.input, let argument = arguments[name] else { return nil }
-    return try? DumpInput.inspect(argument, architecture, redacts: redacts) { dump in
-      dump.snapshot.map { maker.page(dump, $0, name: lastPathComponent(name)) }
+    return hint {
+      try DumpInput.inspect(argument, architecture, redacts: redacts) { dump in
+        dump.snapshot.map { maker.page(dump, $0, name: lastPathComponent(name)) }
+      }
     }
   }
 

@@ -15,9 +15,12 @@ enum PageFile {
   /// Prints why a page can't be written there: it would replace one of its inputs. Returns nil if it can.
   static func refusal(_ output: String, _ list: InputList) -> ExitStatus? {
     let path = FilePath(argument: output)
-    guard output != "-", case .regular? = try? FileKind(at: path, followingLink: true),
-      let input = list.inputs.first(where: { isSameFile(FilePath(argument: $0.argument), path) })
-    else { return nil }
+    guard output != "-", case .regular? = hint({ try FileKind(at: path, followingLink: true) }) else { return nil }
+    let same: InputList.Input?
+    do { same = try list.inputs.first { try isSameFile(FilePath(argument: $0.argument), path) } } catch {
+      return Terminal.failure(error, of: TextFormat.printable(path), creating: true)
+    }
+    guard let input = same else { return nil }
     Terminal.error("\(input.name): error: would become its own page; name another file")
     return .usage
   }

@@ -33,9 +33,12 @@ struct DumpOutcome {
     "\(grouped($0)) busy"
   }
   static let failed = OutcomeKind("failed", "it could not be processed", exit: .findings) { "\(grouped($0)) failed" }
+  static let notTried = OutcomeKind("not-tried", "the run was asked to end before", exit: .temporaryFailure) {
+    "\(grouped($0)) not tried"
+  }
   static let gone = OutcomeKind("gone", countedAs: nil, "another run was faster")
 
-  static let kinds = [processed, repeated, rejected, cleanExit, busy, failed, gone]
+  static let kinds = [processed, repeated, rejected, cleanExit, busy, failed, notTried, gone]
 
   /// Counted in addition to `processed`.
   static let incomplete = OutcomeKind("incomplete", "it is truncated", exit: .findings)
@@ -71,6 +74,7 @@ struct DumpOutcome {
       let text = Sentences.failure(error, creating: true).text
       self = row(Self.failed, "error: not processed: \(text)\(path)", isProblem: true)
       self.error = text
+    case .notTried: self = row(Self.notTried, "not tried: the run was asked to end")
     case .gone: self = row(Self.gone, "gone: another run was faster")
     }
   }

@@ -2,7 +2,9 @@
 import ArgumentParser
 import CrashpadDatabase
 import CrashpadCore
+import CrashpadFiles
 import CrashpadSnapshot
+import CrashpadUpload
 import SystemPackage
 
 struct ProcessCommand: Command {
@@ -33,6 +35,7 @@ struct ProcessCommand: Command {
   var limit: Int?
   var includeLocked = false
   var jobs: Int = 0
+  var ending = EndingOptions()
   var metrics = MetricsOption()
   var upload = false
   // About two dozen options, hidden here; see `crashpadctl upload --help`.
@@ -53,6 +56,7 @@ struct ProcessCommand: Command {
       &includeLocked, "--include-locked",
       "Also process locked dumps (of --bundle-id, or all), except empty ones and those a running program holds.")
     row.jobs(&jobs, "Number of dumps to process at once; 0 for one per CPU.")
+    row.group(&ending)
     row.group(&metrics)
     row.flag(
       &upload, "--upload",
@@ -78,10 +82,12 @@ struct ProcessCommand: Command {
     var counts = ProcessCounts(isSuccess: false)
     var uploadCounts = upload ? UploadCounts(isSuccess: false) : nil
     var status: ExitStatus
-    let server = upload ? try self.server.options(now: clock.now?.seconds) : nil
+    var server = upload ? try self.server.options(now: clock.now?.seconds) : nil
+    let runEnd = dryRun ? RunEnd() : ending.begin()
+    server?.runEnd = runEnd
     do {
       let database = try self.database.open()
-      let run = ProcessRun(database, options, isDryRun: dryRun)
+      let run = ProcessRun(database, options(runEnd), isDryRun: dryRun)
       let uploads = server.map { UploadRun(database, $0, isDryRun: dryRun) }
       process(run, uploads)
       counts = run.counts
@@ -132,8 +138,9 @@ struct ProcessCommand: Command {
       page.html, of: InputList(reports, accepting: InputFormat.withMeaning), PageRun.Options(), status: status)
   }
 
-  private var options: DumpProcessor.Options {
+  private func options(_ runEnd: RunEnd) -> DumpProcessor.Options {
     var options = DumpProcessor.Options()
+    options.runEnd = runEnd
     options.now = clock.seconds
     options.bundleIDs = bundleID
     options.includesLocked = includeLocked

@@ -69,7 +69,9 @@ final class ProcessPrinter {
       Terminal.error(Sentences.line(finding, input: name))
     }
     let outcome = run.outcome(of: result)
-    if outcome.isProblem || isVerbose { Terminal.error("\(name): \(outcome.text)") }
+    // Another run's dump needs no person.
+    let isShown = outcome.isProblem && !(isQuiet && outcome.kind.status == .temporaryFailure)
+    if isShown || isVerbose { Terminal.error("\(name): \(outcome.text)") }
   }
 
   private func name(_ dump: PendingDump) -> String { TextFormat.printable(database.path(of: dump)) }

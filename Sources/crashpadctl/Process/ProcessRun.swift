@@ -42,7 +42,7 @@ final class ProcessRun {
       failure = error
     }
     counts.isSuccess = failure == nil
-    counts.waiting = (try? database.pendingDumps())?.dumps.count
+    counts.waiting = hint { try database.pendingDumps() }?.dumps.count
   }
 
   func outcome(of result: DumpProcessor.DumpResult) -> DumpOutcome {
@@ -50,12 +50,16 @@ final class ProcessRun {
   }
 
   /// The exit status of a run that has ended.
-  var status: ExitStatus { failure.map { Sentences.failure($0, creating: true).status } ?? counts.outcomes.status }
+  var status: ExitStatus {
+    EndSignals.status(
+      failure.map { Sentences.failure($0, creating: true).status } ?? counts.outcomes.status,
+      isPartial: counts.outcomes[DumpOutcome.notTried] > 0)
+  }
 
   /// The paths of the reports that were created.
   var reports: [String] {
     made.compactMap { id in
-      (try? database.report(id)).flatMap { $0 }.map { ArgumentText.text(database.path(of: $0).bytes) }
+      hint { try database.report(id) }.map { ArgumentText.text(database.path(of: $0).bytes) }
     }
   }
 }

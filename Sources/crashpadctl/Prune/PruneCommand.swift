@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
 import CrashpadDatabase
+import CrashpadFiles
 
 struct PruneCommand: Command {
   static let name = "prune"
@@ -36,6 +37,7 @@ struct PruneCommand: Command {
   var keepPending = false
   var clean = false
   var rejectedAge: LimitArgument<DurationArgument>?
+  var ending = EndingOptions()
   var clock = ClockOption()
   var dryRun = false
   var format: OutputFormat = .text
@@ -59,6 +61,7 @@ struct PruneCommand: Command {
       &rejectedAge, "--rejected-age <duration>",
       "With --clean, remove dumps rejected longer ago, as 30d; or none. (default: 60d)",
       parse: LimitArgument<DurationArgument>.parse)
+    row.group(&ending)
     row.group(&clock)
     row.dryRun(&dryRun, "Print what would be removed; change nothing.")
     row.format(&format, "Print text, or one JSON document.")
@@ -74,7 +77,8 @@ struct PruneCommand: Command {
   func run() throws {
     let database = try databaseOption.open()
     let run = PruneRun(
-      database: database, rules: rules, cleaningRules: cleaningRules, isDryRun: dryRun, now: clock.seconds)
+      database: database, rules: rules, cleaningRules: cleaningRules, isDryRun: dryRun, now: clock.seconds,
+      runEnd: dryRun ? RunEnd() : ending.begin())
     let results: PruneRun.Results
     do { results = try run.run() } catch {
       let notStarted = error as? PruneRun.NotStarted

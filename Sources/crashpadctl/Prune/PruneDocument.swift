@@ -24,6 +24,7 @@ struct PruneDocument {
     .list("leftovers", leftover, "The leftover items; empty without `--clean`.") { document in
       document.results.leftovers.map { Item(run: document.run, leftover: $0.leftover, removal: $0.removal) }
     },
+    .flag("ended", "Whether the run was asked to end before all was removed.") { $0.results.hasEnded },
     .list("failures", failure, "The files that could not be examined.") { $0.results.failures })
 
   private static let rules = Record<PruneRun>(
@@ -98,7 +99,9 @@ struct PruneDocument {
     .texts(
       "reasons", of: .oneOf(["age", "size", "number"]), "The limits that it exceeds: `age`, `size`, `number`."
     ) { $0.decision.reasons.map(word) },
-    .outcome(RemovalOutcome.kinds, "The outcome.") { $0.outcome?.kind ?? RemovalOutcome.kept },
+    .outcome(RemovalOutcome.kinds, "The outcome.") {
+      $0.outcome?.kind ?? ($0.decision.isPruned ? RemovalOutcome.notTried : RemovalOutcome.kept)
+    },
     .text("error", "The reason why it was not removed; null if it was, or is kept.") { $0.outcome?.reason })
 
   private static func word(_ reason: PruneDecision.Reason) -> String {

@@ -12,6 +12,7 @@ struct PruneRun {
   let isDryRun: Bool
   /// The time in seconds since 1970.
   let now: Int64
+  var runEnd = RunEnd()
 
   /// The decisions and their results.
   struct Results {
@@ -26,7 +27,17 @@ struct PruneRun {
 
     var removals: [Removal] { reports.map(\.removal) + (leftovers + surplus).map(\.removal) }
 
-    var status: ExitStatus { failures.isEmpty ? RemovalOutcome.status(of: removals) : .findings }
+    /// Whether the run was asked to end before all was removed.
+    private(set) var hasEnded = false
+
+    var status: ExitStatus {
+      EndSignals.status(failures.isEmpty ? RemovalOutcome.status(of: removals) : .findings, isPartial: hasEnded)
+    }
+
+    fileprivate mutating func ends(_ runEnd: RunEnd) -> Bool {
+      hasEnded = hasEnded || runEnd.isRequested
+      return hasEnded
+    }
   }
 
   /// The database can be read but not changed.
@@ -68,12 +79,16 @@ struct PruneRun {
     let session: DatabaseSession
     do { session = try DatabaseSession(database, now: TimeArgument.now) } catch { throw NotStarted(failure: error) }
     defer { session.close() }
-    for leftover in leftovers {
+    for leftover in leftovers where !results.ends(runEnd) {
       results.leftovers.append(
         (leftover, session.clean(leftover, cleaningRules ?? CleaningRules(), now: now)))
     }
-    for dump in results.others.surplus { results.surplus.append((dump, session.prune(dump))) }
-    for decision in pruned { results.reports.append((decision, session.prune(decision.report))) }
+    for dump in results.others.surplus where !results.ends(runEnd) {
+      results.surplus.append((dump, session.prune(dump)))
+    }
+    for decision in pruned where !results.ends(runEnd) {
+      results.reports.append((decision, session.prune(decision.report)))
+    }
     let hasRemoved =
       results.reports.contains { $0.1 == .removed } || results.surplus.contains { $0.1 == .removed }
     if hasRemoved { try session.syncRemovals() }

@@ -91,6 +91,7 @@ struct PruneText {
     add(totals.cleaned, "leftover", verb)
     if totals.busy > 0 { text += "; \(grouped(totals.busy)) busy" }
     if totals.failed > 0 { text += "; \(grouped(totals.failed)) failed" }
+    if results.hasEnded { text += "; asked to end before the others" }
     return text
   }
 }

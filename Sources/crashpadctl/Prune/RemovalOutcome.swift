@@ -16,8 +16,9 @@ struct RemovalOutcome {
   static let busy = OutcomeKind("busy", "another program has its lock", exit: .temporaryFailure)
   static let changed = OutcomeKind("changed", "another program moved or removed it meanwhile")
   static let failed = OutcomeKind("failed", "it could not be removed", exit: .findings)
+  static let notTried = OutcomeKind("not-tried", "the run was asked to end before", exit: .temporaryFailure)
 
-  static let kinds = [removed, planned, kept, busy, changed, failed]
+  static let kinds = [removed, planned, kept, busy, changed, failed, notTried]
 
   init(_ removal: Removal, isDryRun: Bool) {
     switch removal {

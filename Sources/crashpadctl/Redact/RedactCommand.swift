@@ -109,7 +109,7 @@ private struct RedactRun {
       let dump = try DumpInput.open(input.argument)
       if let refusal = Sentences.refusalToRedact(dump.format) { throw refusal }
       let path = plan?.paths[input.argument]
-      if let path, isSameFile(FilePath(argument: input.argument), path) { throw FailureText.ownOutput }
+      if let path, try isSameFile(FilePath(argument: input.argument), path) { throw FailureText.ownOutput }
       return BatchResult(
         try dump.file.checkingReading {
           try dump.file.withBytes { bytes in

@@ -96,6 +96,9 @@ struct CollectedRun {
   private mutating func process(_ database: CrashDatabase) {
     var options = DumpProcessor.Options()
     options.names = Set(dumps.map(\.dump.name))
+    // The signals of before were the program's.
+    EndSignals.begin()
+    options.runEnd = EndSignals.run
     var results: [FileName: DumpProcessor.Outcome] = [:]
     do throws(FileFailure) {
       try DumpProcessor(database, options: options).run { event in
@@ -107,11 +110,12 @@ struct CollectedRun {
     for index in dumps.indices {
       switch results[dumps[index].dump.name] {
       case .processed(let id, _, _)?, .repeated(let id)?:
-        dumps[index].report = (try? database.report(id)).flatMap { $0 }.map { database.path(of: $0) }
+        dumps[index].report = hint { try database.report(id) }.map { database.path(of: $0) }
       case .rejected(let name)?:
         dumps[index].processingFailure = "no report can be made of it; it is in rejected/\(name.text)"
       case .failed(let error)?: dumps[index].processingFailure = Sentences.failure(error, creating: true).text
       case .busy?: dumps[index].processingFailure = "another program works on it"
+      case .notTried?: dumps[index].processingFailure = "asked to end before"
       case .cleanExit?, .gone?, nil: break
       }
     }

@@ -35,7 +35,7 @@ struct HandledRun {
       // The loader of another C library ends the program if it can't load the handler.
       if file.obstacles.contains(where: \.isOtherLoader) { variables = ProgramStart.ownEnvironment }
     }
-    if let kind = try? FileKind(at: database, followingLink: true), kind != .directory {
+    if let kind = hint({ try FileKind(at: database, followingLink: true) }), kind != .directory {
       warnings.append(RunSentences.noDirectory(database))
     }
     if !isQuiet { for warning in warnings { Terminal.error("crashpadctl: warning: \(warning)") } }

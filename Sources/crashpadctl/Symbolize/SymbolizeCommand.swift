@@ -82,7 +82,7 @@ struct SymbolizeCommand: Command {
   /// Ends the tool if the file can't be written, or is an input.
   private func sendOutput(to output: String, _ list: InputList) throws {
     let path = FilePath(argument: output)
-    if let input = list.inputs.first(where: { isSameFile(FilePath(argument: $0.argument), path) }) {
+    if let input = try list.inputs.first(where: { try isSameFile(FilePath(argument: $0.argument), path) }) {
       Terminal.error("\(input.name): error: \(FailureText.ownOutput.text)")
       throw FailureText.ownOutput.status
     }
@@ -152,7 +152,7 @@ struct SymbolizeRun {
   /// programs too is one only if some are missing.
   private func reportUnused(except used: Set<FilePath>, lacksSymbols: Bool) {
     for path in symbols.map({ FilePath(argument: $0) }) where !used.contains(path) {
-      if (try? FileKind(at: path, followingLink: true)) == .directory {
+      if hint({ try FileKind(at: path, followingLink: true) }) == .directory {
         guard lacksSymbols, !used.contains(where: { $0.starts(with: path) }) else { continue }
       }
       // These files are parts of another file's debug information, and have no symbols of their own.

@@ -51,8 +51,9 @@ struct SymbolsDumpCommand: Command {
   private var isStore: Bool {
     guard let output, output != "-" else { return false }
     return files.count > 1 || output.hasSuffix("/")
-      || (try? FileKind(at: FilePath(argument: output), followingLink: true)) == .directory
-      || (!output.hasSuffix(".sym") && (try? FileKind(at: FilePath(argument: output), followingLink: true)) == nil)
+      || hint({ try FileKind(at: FilePath(argument: output), followingLink: true) }) == .directory
+      || (!output.hasSuffix(".sym")
+        && hint({ try FileKind(at: FilePath(argument: output), followingLink: true) }) == nil)
   }
 
   func validate() throws {
@@ -114,7 +115,7 @@ struct SymbolsDumpCommand: Command {
         if let failure = notWhole(source, path) { return failure }
         return .done(path: nil, counts, hasDebugInfo: source.hasDebugInfo)
       }
-      if isSameFile(path, target) {
+      if try isSameFile(path, target) {
         return .failed(text: "would become its own output; -o names another", status: .usage)
       }
       if isStore { try createDirectories(target.removingLastComponent()) }

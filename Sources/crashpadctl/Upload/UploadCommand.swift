@@ -31,6 +31,7 @@ struct UploadCommand: Command {
   var report: [ReportArgument] = []
   var all = false
   var jobs = 4
+  var ending = EndingOptions()
   var metrics = MetricsOption()
   var clock = ClockOption()
   var dryRun = false
@@ -47,6 +48,7 @@ struct UploadCommand: Command {
       ReportArgument.completion, isList: true)
     row.flag(&all, "--all", "Send all pending reports, regardless of the settings.")
     row.jobs(&jobs, "Number of reports to send at once.")
+    row.group(&ending)
     row.group(&metrics)
     row.group(&clock)
     row.dryRun(&dryRun, "Print what would be done; send nothing.")
@@ -65,6 +67,7 @@ struct UploadCommand: Command {
     var options = try server.options(now: clock.now?.seconds)
     options.jobs = jobs
     options.includesAll = all
+    if !dryRun { options.runEnd = ending.begin() }
     var counts = UploadCounts(isSuccess: false)
     var status: ExitStatus
     do {

@@ -15,7 +15,7 @@ struct UploadCounts {
   mutating func add(_ stop: ReportUploader.Stop) {
     switch stop {
     case .wrongAddress, .settings: needsAttention = true
-    case .unavailable, .failures, .unrecorded, .paused, .backsOff, .consentWithdrawn: break
+    case .unavailable, .failures, .unrecorded, .paused, .backsOff, .consentWithdrawn, .ended: break
     }
   }
 

@@ -23,6 +23,7 @@ struct UploadOptions: OptionTable {
   var noGzip = false
   var noURLParameters = false
   var acceptHTML = false
+  var maxAttachment = LimitArgument(SizeArgument(bytes: ReportUploader.Options.standardAttachmentSize))
   var attempts: Int32 = 5
   var finishSkipped = false
   var limitRate = false
@@ -64,6 +65,10 @@ struct UploadOptions: OptionTable {
     row.flag(
       &acceptHTML, "--accept-html, formerly --any-answer",
       "Take a web page with a status of success for a collector's answer, too.")
+    row.option(
+      &maxAttachment, "--max-attachment <size>",
+      "Send no report with an attachment that is larger, as 1GiB; or none for no limit. (default: 100MiB)",
+      parse: LimitArgument<SizeArgument>.parse)
     row.option(
       &attempts, "--attempts <n>", "Give up a report after so many failed attempts while the server accepted others.")
     row.flag(
@@ -126,6 +131,7 @@ extension UploadOptions {
     options.acceptsWebPages = acceptHTML
     options.completesSkipped = finishSkipped
     options.maximumAttempts = attempts
+    options.maximumAttachmentSize = maxAttachment.bound?.bytes ?? .max
     options.limitsRate = limitRate
     options.retriesNow = retryNow
     if redact {

@@ -81,7 +81,8 @@ final class UploadPrinter {
     // Cron runs more often than the pause ends.
     case .stops(.backsOff) where isShort: break
     case .stops(let stop):
-      if !stop.isError, isQuiet { return }
+      // One message for an outage, however many runs it ends.
+      if isQuiet, !stop.isError || run.isKnownOutage && stop.isOfServer { return }
       let name = TextFormat.printable(server ?? "crashpadctl")
       Terminal.error("\(name): \(stop.isError ? "error: " : "")\(UploadSentences.stop(stop, database))")
     }

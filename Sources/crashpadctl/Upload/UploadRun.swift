@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import CrashpadDatabase
+import CrashpadFiles
 import CrashpadUpload
 
 /// One run of uploads: sends the pending reports of a database, or forecasts it, and counts the outcomes.
@@ -14,6 +15,8 @@ final class UploadRun {
   private(set) var stop: ReportUploader.Stop?
   /// The reason why nothing could be done.
   private(set) var failure: (any Error)?
+  /// Whether the server ended the run before, too, and has accepted nothing since.
+  private(set) var isKnownOutage = false
 
   init(_ database: CrashDatabase, _ options: ReportUploader.Options, isDryRun: Bool) {
     self.database = database
@@ -35,13 +38,16 @@ final class UploadRun {
       }
       report(event)
     }
+    if let server = options.destination?.displayName {
+      isKnownOutage = hint { try database.uploadPause(of: server) }.map { !$0.isRequested } ?? false
+    }
     do {
       if isDryRun { try uploading.forecast(count) } else { try uploading.run(count) }
     } catch {
       counts.isSuccess = false
       failure = error.cause
     }
-    counts.pending = try? database.reportIDs(in: [.pending]).count
+    counts.pending = hint { try database.reportIDs(in: [.pending]).count }
   }
 
   /// The reason why reports are skipped or kept.
@@ -52,5 +58,7 @@ final class UploadRun {
   }
 
   /// The exit status of a run that has ended.
-  var status: ExitStatus { failure.map(UploadSentences.status) ?? counts.status }
+  var status: ExitStatus {
+    EndSignals.status(failure.map(UploadSentences.status) ?? counts.status, isPartial: stop == .ended)
+  }
 }

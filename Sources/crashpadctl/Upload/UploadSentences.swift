@@ -84,6 +84,7 @@ enum UploadSentences {
         + "; nothing is sent before \(TextFormat.date(until)) without --retry-now"
     case .unrecorded(let failure):
       "what it answers can't be written down: \(DatabaseSentences.failure(failure).text); nothing more is sent"
+    case .ended: "asked to end; the other reports stay pending"
     case .consentWithdrawn: "uploads were disabled meanwhile; nothing more is sent"
     case .settings(let failure): "\(settings(failure, database)); nothing more is sent"
     }
@@ -131,10 +132,18 @@ enum UploadSentences {
 }
 
 extension ReportUploader.Stop {
+  /// Whether the server ended the run, and does so until it is repaired.
+  var isOfServer: Bool {
+    switch self {
+    case .unavailable, .wrongAddress, .failures: true
+    case .paused, .backsOff, .consentWithdrawn, .ended, .unrecorded, .settings: false
+    }
+  }
+
   /// Whether something went wrong; otherwise the run ends as a user or the server wants it.
   var isError: Bool {
     switch self {
-    case .paused, .backsOff, .consentWithdrawn: false
+    case .paused, .backsOff, .consentWithdrawn, .ended: false
     case .unavailable, .wrongAddress, .failures, .unrecorded, .settings: true
     }
   }

@@ -30,6 +30,7 @@ struct WorkerCommand: Command {
   var started = false
   var dumpTimeout: DurationArgument?
   var memoryLimit: SizeArgument?
+  var grace = DurationArgument(milliseconds: RunEnd.standardGrace)
   var pipes = PipeOption()
 
   mutating func rows(_ row: inout OptionRows) {
@@ -44,11 +45,13 @@ struct WorkerCommand: Command {
     row.option(
       &memoryLimit, "--memory-limit <size>",
       "End when a dump takes more memory than this, e.g. 1GiB. Without it, no limit.")
+    row.grace(&grace)
     row.group(&pipes)
   }
 
   func validate() throws {
     try checkJobs(jobs)
+    try EndingOptions.check(grace)
     if let dumpTimeout, dumpTimeout.milliseconds < 1 { throw ValidationError("--dump-timeout takes 1 ms or more.") }
     if let memoryLimit, memoryLimit.bytes < 1 { throw ValidationError("--memory-limit takes 1 byte or more.") }
   }
@@ -59,6 +62,8 @@ struct WorkerCommand: Command {
     let run = WorkerRun(
       operations: operations, jobs: jobCount(jobs), isInOrder: !anyOrder, announces: started,
       limits: WorkerLimits(timeout: dumpTimeout?.milliseconds, memory: memoryLimit?.bytes))
-    Terminal.end(run.run())
+    EndSignals.begin(grace: grace.milliseconds)
+    let status = run.run()
+    Terminal.end(EndSignals.status(status, isPartial: EndSignals.run.isRequested))
   }
 }

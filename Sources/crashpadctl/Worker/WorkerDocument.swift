@@ -60,6 +60,6 @@ struct WorkerDocument {
   /// The result of `version`.
   static let version = Record<[WorkerRequest.Operation]>(
     .text("version", "The version of the tool.", .always) { _ in toolVersion },
-    .number("rules", "The version of the rules of signatures.", .always) { _ in SignatureRule.version },
+    .number("rules", "The version of the rules of signatures.", .always) { _ in RuleVersion.current.rawValue },
     .texts("operations", "The operations.") { $0.map(\.rawValue) })
 }

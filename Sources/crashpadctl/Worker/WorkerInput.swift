@@ -32,15 +32,36 @@ struct WorkerInput {
   private static let firstBlock = 8 << 20
 
   private let descriptor = FileDescriptor.standardInput
+  /// Can be read once the worker is asked to end; nil if it never is.
+  private let wakeDescriptor: Int32?
   private var count = 0
   private var isAtEnd = false
 
+  init(wakeDescriptor: Int32?) { self.wakeDescriptor = wakeDescriptor }
+
   mutating func next() throws(Ending) -> Frame {
     if isAtEnd { throw .end }
+    guard waitForRequest() else {
+      isAtEnd = true
+      throw .end
+    }
     do { return try frame() } catch {
       isAtEnd = true
       throw error
     }
+  }
+
+  /// Returns false if the worker is asked to end.
+  private func waitForRequest() -> Bool {
+    guard let wakeDescriptor else { return true }
+    var descriptors = [
+      pollfd(fd: wakeDescriptor, events: Int16(POLLIN), revents: 0),
+      pollfd(fd: descriptor.rawValue, events: Int16(POLLIN), revents: 0),
+    ]
+    while unsafe poll(&descriptors, nfds_t(descriptors.count), -1) < 0 {
+      guard errno == EINTR else { return true }
+    }
+    return descriptors[0].revents == 0
   }
 
   private mutating func frame() throws(Ending) -> Frame {

@@ -32,16 +32,12 @@ struct WorkerLimits: Sendable {
     }
   }
 
-  static var milliseconds: Int64 {
-    var time = timespec()
-    unsafe clock_gettime(CLOCK_MONOTONIC, &time)
-    return Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000
-  }
+  static var milliseconds: Int64 { MonotonicTime.milliseconds }
 
   /// Memory of the process that is not that of files, in bytes; 0 without a limit.
   var memoryInUse: UInt64 {
     guard memory != nil else { return 0 }
-    guard let text = try? InputFile.prefix(of: FilePath("/proc/self/statm"), count: 128) else { return 0 }
+    guard let text = hint({ try InputFile.prefix(of: FilePath("/proc/self/statm"), count: 128) }) else { return 0 }
     let words = text.split(separator: UInt8(ascii: " "))
     guard words.count > 2, let resident = Self.number(words[1]), let shared = Self.number(words[2]) else { return 0 }
     return (resident - min(resident, shared)) * UInt64(sysconf(Int32(_SC_PAGESIZE)))

@@ -20,7 +20,7 @@ struct WorkerRun {
     Self.enlarge(pipe: 0)
     Self.enlarge(pipe: 1)
     let slots = WorkerSlots(count: jobs)
-    let input = Mutex(WorkerInput())
+    let input = Mutex(WorkerInput(wakeDescriptor: EndSignals.wakeDescriptor()))
     let output = WorkerOutput(inOrder: isInOrder, window: jobs * 8)
     let numbers = Atomic(0)
     let status = Mutex(ExitStatus.success)

@@ -90,7 +90,7 @@ package final class BreakpadInput {
     }
     guard let link = file.debugLink else { return nil }
     return link.paths(from: path).first { place in
-      guard !isSameFile(place, path), let other = try? ElfFile(place) else { return false }
+      guard hint({ try isSameFile(place, path) }) == false, let other = try? ElfFile(place) else { return false }
       guard file.buildID.isEmpty || other.buildID.isEmpty else { return file.buildID == other.buildID }
       return (try? link.matches(place)) == true
     }

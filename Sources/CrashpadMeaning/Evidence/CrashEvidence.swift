@@ -51,14 +51,19 @@ package struct CrashEvidence: Sendable {
   package struct Thread: Sendable {
     /// The index in the report.
     package var index: Int
+    /// The number by which the report names it.
+    package var number: Int
     package var name: String?
     /// The label of the dispatch queue.
     package var queue: String?
     /// The frames, the innermost first.
     package var frames: [Frame]
+    /// Frames that the report left out.
+    package var elided: [ElidedFrames] = []
 
-    package init(index: Int, name: String?, queue: String?, frames: [Frame]) {
+    package init(index: Int, number: Int? = nil, name: String?, queue: String?, frames: [Frame]) {
       self.index = index
+      self.number = number ?? index
       self.name = name
       self.queue = queue
       self.frames = frames
@@ -78,7 +83,7 @@ package struct CrashEvidence: Sendable {
     package var firstOfApp: Int? { frames.firstIndex(where: \.isCause) }
 
     /// Such as "thread 3 (com.example.store)".
-    package var title: String { "thread \(index)" + ((queue ?? name).map { " (\($0))" } ?? "") }
+    package var title: String { "thread \(number)" + ((queue ?? name).map { " (\($0))" } ?? "") }
   }
 
   package var exception: ExceptionSnapshot?
@@ -108,6 +113,9 @@ package struct CrashEvidence: Sendable {
     self.lastException = lastException
     self.messages = messages
   }
+
+  /// The answer to whether the process crashed, which groups and events ask for too.
+  var outcome: ProcessSnapshot.Outcome { ProcessSnapshot.Outcome(report, exception) }
 
   var crashedThread: Thread? { crashed.flatMap { threads.indices.contains($0) ? threads[$0] : nil } }
 

@@ -15,7 +15,7 @@ package struct Grounds: Sendable, Hashable {
     package static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
   }
 
-  /// What must stand next to a function on the stack.
+  /// The functions next to one on the stack that it needs.
   package enum Need: Sendable, Hashable {
     /// A throw of an Objective-C exception above it, with only functions between them that raise for others. The same
     /// functions stand on the stacks of other crashes: a dictionary calls `hash`, and malloc.
@@ -28,15 +28,18 @@ package struct Grounds: Sendable, Hashable {
   /// The runtime whose messages the row explains; nil for those of any.
   package var runtime: Runtime?
   package var need: Need?
+  /// Whether the row explains faults too, such as a message that the system writes about an access.
+  package var explainsFaults: Bool
 
-  package init(_ level: Level, of runtime: Runtime? = nil, need: Need? = nil) {
+  package init(_ level: Level, of runtime: Runtime? = nil, need: Need? = nil, explainsFaults: Bool = false) {
     self.level = level
     self.runtime = runtime
     self.need = need
+    self.explainsFaults = explainsFaults
   }
 }
 
-/// Who writes the last message of a process, and ends it.
+/// The writer of the last message of a process, which ends it.
 package enum Runtime: String, Sendable, CaseIterable {
   case objectiveC = "Objective-C"
   case cxx = "C++"

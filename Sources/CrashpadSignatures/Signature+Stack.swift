@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+package import CrashpadFiles
+package import CrashpadSnapshot
+package import CrashpadSymbolication
+
+extension Signature {
+  /// - Parameters:
+  ///   - snapshot: what is known of the process.
+  ///   - file: what the snapshot was read from.
+  ///   - symbolization: stacks that are known already; others are made.
+  ///   - options: where to find symbols, and which modules belong to the program.
+  package init(
+    _ snapshot: ProcessSnapshot, _ file: InputFile, _ symbolization: Symbolization? = nil, _ options: SignatureOptions
+  ) {
+    let kind = CrashKind(snapshot, options.version)
+    let stack = Self.stack(snapshot, file, symbolization, kind, options)
+    var modules = SignatureModules(snapshot, file, inApp: options.inApp)
+    self.init(kind, options.names.entries(stack.frames, &modules), options.version)
+  }
+
+  init(_ kind: CrashKind, _ entries: [StackEntry], _ version: RuleVersion) {
+    let stack = version == .first ? FirstChoice(kind, entries).stack : SignatureChoice(kind, entries).stack
+    let canonical = stack.canonical.map(Self.escaped).joined(separator: Self.separator)
+    self.init(
+      id: SignatureDigest.text("crashpadctl-sig/\(version.rawValue)\n" + canonical),
+      text: Self.cut(stack.shown.map(Self.escaped)), raw: Self.cut(stack.raw.map(Self.escaped)),
+      isNamed: stack.isNamed, flags: stack.flags, explanation: stack.steps)
+  }
+
+  // MARK: Frames
+
+  /// The stack that a signature is made of.
+  struct Stack {
+    var frames: [Symbolization.Frame] = []
+    /// Nil for a stack that a report lists beside the threads.
+    var thread: Symbolization.Thread?
+  }
+
+  static func stack(
+    _ snapshot: ProcessSnapshot, _ file: InputFile, _ symbolization: Symbolization?, _ kind: CrashKind,
+    _ options: SignatureOptions
+  ) -> Stack {
+    if kind.place == .lastException {
+      let known = symbolization ?? Symbolization(snapshot, file, options.cache, threads: .one(-1))
+      if !known.lastException.isEmpty { return Stack(frames: known.lastException) }
+    }
+    let isMain = kind.place == .mainThread && !snapshot.threads.isEmpty
+    if let known = symbolization?.threads.first(where: { isMain ? $0.index == 0 : $0.isCrashed }) {
+      return Stack(frames: known.frames, thread: known)
+    }
+    // In a dump without a crash, all threads would be walked.
+    if !isMain, snapshot.crashedThread == nil, snapshot.report != nil || snapshot.exception?.context == nil {
+      return Stack()
+    }
+    let made = Symbolization(snapshot, file, options.cache, threads: isMain ? .one(0) : .crashed)
+    let thread = made.threads.first { isMain ? $0.index == 0 : $0.isCrashed }
+    return Stack(frames: thread?.frames ?? [], thread: thread)
+  }
+}

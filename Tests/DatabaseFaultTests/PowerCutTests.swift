@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+import DumpSynth
+import Foundation
+import Testing
+import ToolRunner
+
+/// Cuts the power before each call by which a run changes the disk: what was not synced did not happen, or happened to
+/// names alone. One further run, without waiting, has to make of it what an undisturbed run makes.
+@Suite("Power failures")
+struct PowerCutTests {
+  private static func plan(_ plan: DatabasePlan) -> DatabasePlan {
+    var plan = plan
+    // The record has neither links nor FIFOs.
+    plan.hasOthers = false
+    return plan
+  }
+
+  static let scenarios =
+    [
+      Scenario("process", .plain(3), Scenario.process),
+      Scenario("process of many", .plain(34), Scenario.process),
+      Scenario("process of a mixed database", plan(.mixedWithConflicts), Scenario.process, status: 1),
+      Scenario("process without settings", plan(.mixed), Scenario.process, status: 1),
+      Scenario("process with damaged settings", plan(.mixedWithDamagedSettings), Scenario.process, status: 1),
+    ] + KillSweepTests.scenarios.filter { !$0.command.hasPrefix("process") && !$0.plan.isMissing && !$0.plan.hasOthers }
+
+  private struct Cut {
+    let name: String
+    let fault: Fault
+    let names: CutDisk.Names
+    let isWhole: Bool
+  }
+
+  /// All cuts of a run: before each call, and after its end.
+  private func cuts(_ stage: Stage) -> [Cut] {
+    CutDisk.Names.allCases.flatMap { names in
+      stage.calls.map { call in
+        Cut(
+          name: "before call \(call.number), \(call.name) \(call.path), \(names)",
+          fault: .killed(before: call.number), names: names, isWhole: false)
+      } + [Cut(name: "after the run, \(names)", fault: .none, names: names, isWhole: true)]
+    }
+  }
+
+  @Test("After a power failure at any moment of a run, the next one ends it", arguments: scenarios)
+  func sweep(_ scenario: Scenario) throws {
+    let stage = try Stage(scenario)
+    let cuts = cuts(stage)
+    let area = SplitMix64.mix(UInt64(scenario.name.utf8.count) &+ 7)
+    let count = Soak.times(cuts.count, or: 3)
+    for index in Sweep.sample(Array(cuts.indices), count, area: area) {
+      try check(cuts[index], stage)
+    }
+    print(
+      "\(scenario.name): \(stage.calls.count) calls, the power failed \(min(count, cuts.count)) of \(cuts.count) times")
+  }
+
+  private func check(_ cut: Cut, _ stage: Stage) throws {
+    try stage.make("first")
+    let first = try stage.run("first", cut.fault.recordingDisk("disk"))
+    #expect(cut.isWhole || first.status == 128 + 9, "\(cut.name): \(first.errorText)")
+    try CutDisk(stage.folder.url("disk"), cut.names).make(at: stage.folder.url("copy/db"))
+    defer { for name in ["first", "disk", "copy"] { try? stage.remove(name) } }
+    if stage.scenario.command.hasPrefix("process") {
+      let losses = try stage.losses("copy")
+      #expect(losses.isEmpty, "\(cut.name)")
+    }
+    // A run that has ended is not repeated: what it did is on the disk.
+    if !cut.isWhole {
+      let second = try stage.run("copy")
+      #expect(second.status < 77, "\(cut.name): \(second.errorText)")
+      #expect(stage.scenario.status == 75 || !second.errorText.contains("busy"), "\(cut.name): \(second.errorText)")
+    }
+    if !stage.scenario.command.hasPrefix("process") || cut.isWhole {
+      let third = try stage.run("copy", command: "process --database db --now \(DatabasePlan.now) --limit 0")
+      #expect(third.status == 0, "\(cut.name): \(third.errorText)")
+    }
+    let differences = try stage.tree("copy").differences(from: stage.expected)
+    #expect(differences.isEmpty, "power failure \(cut.name)")
+  }
+}
