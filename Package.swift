@@ -227,8 +227,8 @@ let package = Package(
     .testTarget(
       name: "CrashpadAppleReportsTests",
       dependencies: [
-        "CrashpadAppleReports", "CrashpadBytes", "DumpSynth", "CrashpadJSON", "CrashpadRedaction", "CrashpadSnapshot",
-        "ToolRunner",
+        "CrashpadAppleReports", "CrashpadBytes", "CrashpadCore", "CrashpadFiles", "DumpSynth", "CrashpadJSON",
+        "CrashpadRedaction", "CrashpadSnapshot", "ToolRunner",
       ]),
     .testTarget(name: "CrashpadMeaningTests", dependencies: ["CrashpadMeaning", "CrashpadSnapshot"]),
     .testTarget(

@@ -2,7 +2,7 @@
 internal import CrashpadBytes
 internal import CrashpadFiles
 
-/// Inputs that are compressed, or the one dump or report of a zip archive.
+/// Inputs that are compressed, or the one dump or report of a zip or tar archive.
 enum ArchiveInput {
   /// An archive's member may be compressed once more.
   private static let maximumLayers = 3
@@ -18,17 +18,19 @@ enum ArchiveInput {
       guard let inner = try file.checkingReading({ try unpacked(file, &part) }) else { return file }
       file = inner
     }
-    if let compression = file.withBytes({ Compression.of($0) }) { throw failure(compression, .bomb) }
+    if let compression = file.withBytes({ Compression.of($0) }) { throw ArchiveChoice.failure(compression, .bomb) }
+    guard !TarInput.isArchive(file), file.withBytes({ ZipArchive($0) == nil }) else {
+      throw DumpInputFailure.noDumpIn(archive: "an archive in an archive in others; unpack it first")
+    }
     return file
   }
 
-  private static func failure(_ compression: Compression, _ reason: DecompressionFailure) -> DumpInputFailure {
-    .compressed(compression == .deflate ? "zip" : compression.rawValue, reason)
-  }
-
-  /// The names of an archive's dumps and reports; empty if `file` is not an archive.
-  static func members(of file: InputFile) -> [String] {
-    file.withBytes { bytes in ZipArchive(bytes).map { dumps(in: $0, bytes).map(\.name) } ?? [] }
+  /// The paths of an archive's dumps and reports; empty if `file` is not an archive. Throws `DumpInputFailure`.
+  static func members(of file: InputFile) throws -> [String] {
+    if TarInput.isArchive(file) { return try TarContents.of(file).members.map(\.path) }
+    return file.withBytes { bytes in
+      ZipArchive(bytes).map { dumps(in: $0, bytes).map { ArchiveMemberPath.path(of: $0.name) } } ?? []
+    }
   }
 
   private static func dumps(in archive: ZipArchive, _ bytes: RawSpan) -> [ZipArchive.Member] {
@@ -37,15 +39,16 @@ enum ArchiveInput {
 
   private static func files(in archive: ZipArchive) -> [ZipArchive.Member] {
     archive.members.prefix(maximumMembers).filter { member in
-      member.size > 0 && !member.name.hasSuffix("/") && !member.name.hasPrefix("__MACOSX/")
+      member.size > 0 && !member.name.hasSuffix("/") && !ArchiveChoice.isCompanion(member.name)
     }
   }
 
   private static func unpacked(_ file: InputFile, _ part: inout String) throws -> InputFile? {
-    try file.withBytes { bytes in
+    if TarInput.isArchive(file) { return try TarInput.open(file, &part) }
+    return try file.withBytes { bytes in
       if let compression = Compression.of(bytes) {
         do { return try Decompression.unpack(bytes, compression, like: file) } catch {
-          throw (error as? DecompressionFailure).map { failure(compression, $0) } ?? error
+          throw (error as? DecompressionFailure).map { ArchiveChoice.failure(compression, $0) } ?? error
         }
       }
       guard let archive = ZipArchive(bytes) else { return nil }
@@ -64,24 +67,17 @@ enum ArchiveInput {
       }
     }
     let found = dumps(in: archive, bytes)
-    guard let member = found.first else {
-      if files(in: archive).contains(where: \.isEncrypted) {
-        throw DumpInputFailure.noDumpIn(archive: "an encrypted zip archive; unpack it first")
-      }
-      throw DumpInputFailure.noDumpIn(archive: "a zip archive without a dump or report")
+    if found.isEmpty, files(in: archive).contains(where: \.isEncrypted) {
+      throw DumpInputFailure.noDumpIn(archive: "an encrypted zip archive; unpack it first")
     }
-    guard found.count == 1 else {
-      throw part.isEmpty
-        ? DumpInputFailure.archiveOfMany(found.map { ArchiveMemberPath.path(of: $0.name) }) : .noSuchPart(part)
-    }
-    return try unpack(member, archive, bytes, file)
+    return try unpack(ArchiveChoice.only(of: found, in: "a zip archive", part) { $0.name }, archive, bytes, file)
   }
 
   private static func unpack(
     _ member: ZipArchive.Member, _ archive: ZipArchive, _ bytes: RawSpan, _ file: InputFile
   ) throws -> InputFile {
     do { return try archive.unpack(member, in: bytes, like: file) } catch {
-      throw (error as? DecompressionFailure).map { failure(.deflate, $0) } ?? error
+      throw (error as? DecompressionFailure).map { ArchiveChoice.failure(.deflate, $0) } ?? error
     }
   }
 
@@ -89,13 +85,7 @@ enum ArchiveInput {
     guard let start = try? archive.start(of: member, in: bytes, count: InputFormat.startLength), !start.isEmpty else {
       return false
     }
-    let span = unsafe start.span.bytes
-    switch InputFormat.of(span) {
-    case nil, .json: return Compression.of(span) != nil
-    case .core: return InputFormat.isCore(start)
-    // An intermediate dump is recognized by one byte, with which other files begin, too; so the extension must agree.
-    case .intermediateDump: return FormatRow.named(member.name) == .intermediateDump
-    default: return true
-    }
+    if let isKnown = ArchiveChoice.begins(start, named: member.name) { return isKnown }
+    return unsafe Compression.of(start.span.bytes) != nil
   }
 }

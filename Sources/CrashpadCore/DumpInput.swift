@@ -9,8 +9,8 @@ public import SystemPackage
 public struct DumpInput: Sendable {
   /// The format, by the first bytes.
   public let format: InputFormat
-  /// The bytes that were read. Of JSON, the intermediate dump that it describes; of a compressed file or a zip archive, what
-  /// it holds.
+  /// The bytes that were read. Of JSON, the intermediate dump that it describes; of a compressed file or an archive, what it
+  /// holds.
   package let file: InputFile
   /// The wrappings that were removed; nil for other inputs.
   let unwrapping: Unwrapping?
@@ -33,10 +33,11 @@ public struct DumpInput: Sendable {
     try self.init(file, name: path)
   }
 
-  /// The dumps and reports in a zip archive, as paths below `path`; empty if the file is not an archive.
-  package static func members(of path: FilePath) -> [String] {
+  /// The dumps and reports in a zip or tar archive, as paths below `path`; empty if the file is not an archive, or can't be
+  /// opened.
+  package static func members(of path: FilePath) throws(DumpInputFailure) -> [String] {
     guard let file = hint({ try InputFile(path) }) else { return [] }
-    return ArchiveInput.members(of: file).map { ArchiveMemberPath.path(of: $0) }
+    do { return try ArchiveInput.members(of: file) } catch { throw DumpInputFailure(error) }
   }
 
   /// The number of reports in a text that holds several, which are parts of it; 0 for other files, for one that can't be
@@ -78,7 +79,14 @@ public struct DumpInput: Sendable {
     // A part of a part has offsets of its own.
     unwrapping = part.isEmpty ? wrapped?.unwrapping : nil
     let known = file.withBytes { InputFormat.of($0) }
-    let foreign = known == nil ? file.withBytes { FileMagic.kind($0) } : nil
+    let foreign: String? = file.withBytes { bytes -> String? in
+      switch known {
+      case nil: FileMagic.kind(bytes)
+      // A text is found behind other bytes, too.
+      case .crash, .swiftBacktrace: FileMagic.notText(bytes)
+      default: nil
+      }
+    }
     // A first page that can't be read has no format.
     try file.checkReading()
     if let foreign { throw DumpInputFailure.notADump(kind: foreign) }

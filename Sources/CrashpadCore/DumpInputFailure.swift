@@ -63,7 +63,7 @@ extension DumpInputFailure: CustomStringConvertible {
     case .becameShorter: "\(InputFile.NotReadable(reason: .unreadable))"
     case .notSpooled(let folder, let errno): "is a large pipe and can't be kept in \(folder): \(errno)"
     case .compressed(let compression, let reason): "is compressed (\(compression)) and \(reason)"
-    case .archiveOfMany(let names): "is a zip archive with \(names.count) dumps or reports"
+    case .archiveOfMany(let names): "is an archive with \(names.count) dumps or reports"
     case .severalReports(let count): "holds \(count) reports"
     case .noSuchPart(let name): "the file has no part that is named \"\(name)\""
     case .notADump(let kind): "is \(kind), not a dump or crash report"

@@ -13,7 +13,8 @@ package enum FileMagic {
     (Array("PAGEDU64".utf8), 0, "a memory dump of the Windows kernel"), (Array("BZh".utf8), 0, "a bzip2 file"),
     (Array("7z".utf8) + [0xbc, 0xaf], 0, "a 7z archive"), (Array("Rar!".utf8), 0, "a RAR archive"),
     (Array("MODULE ".utf8), 0, "a Breakpad symbol file"), (Array("Microsoft C/C++ MSF 7.00".utf8), 0, "a PDB file"),
-    (Array("MSCF".utf8), 0, "a cabinet archive"),
+    (Array("MSCF".utf8), 0, "a cabinet archive"), (Array("070701".utf8), 0, "a cpio archive"),
+    (Array("070707".utf8), 0, "a cpio archive"), ([0xc7, 0x71], 0, "a cpio archive"),
   ]
 
   /// The number of bytes that are examined.
@@ -21,10 +22,20 @@ package enum FileMagic {
 
   /// "a PNG image"; nil if the bytes do not say.
   package static func kind(_ bytes: RawSpan) -> String? {
+    magic(bytes) ?? textKind(bytes)
+  }
+
+  /// The same of kinds that are no text, though reports may be inside of them: one of them would be read for all.
+  package static func notText(_ bytes: RawSpan) -> String? {
+    // Texts may begin with these words.
+    magic(bytes).flatMap { ["a Windows program", "a Breakpad symbol file"].contains($0) ? nil : $0 }
+  }
+
+  private static func magic(_ bytes: RawSpan) -> String? {
     for row in kinds where row.offset + row.start.count <= bytes.byteCount {
       if row.start.indices.allSatisfy({ bytes.uint8(at: row.offset + $0) == row.start[$0] }) { return row.kind }
     }
-    return textKind(bytes)
+    return nil
   }
 
   private static func textKind(_ bytes: RawSpan) -> String? {

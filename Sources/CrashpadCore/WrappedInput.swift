@@ -29,6 +29,7 @@ enum WrappedInput {
 
   private static func mayBeWrapped(_ file: InputFile) -> Bool {
     file.withBytes { bytes in
+      guard FileMagic.notText(bytes) == nil else { return false }
       guard let format = InputFormat.of(bytes) else { return bytes.byteCount > 0 }
       return format.reportFormat != nil || format == .json
     }

@@ -1,30 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The reason why compressed content can't be read.
-public enum DecompressionFailure: Error, Equatable, Sendable {
-  /// There is no decompressor for it, or its library is not installed.
-  case unsupported
-  /// The stream is invalid from some place on.
-  case damaged
-  /// The stream is incomplete.
-  case cut
-  /// The result is larger than `InputFile.pipeLimit` in bytes.
-  case tooLarge
-  /// The result is so much larger than the file that this is no real file.
-  case bomb
-}
-
-extension DecompressionFailure: CustomStringConvertible {
-  /// The rest of a sentence that begins with "The file is compressed and".
-  public var description: String {
-    switch self {
-    case .unsupported: "can't be decompressed here"
-    case .damaged: "damaged"
-    case .cut: "ends early"
-    case .tooLarge: "holds more than \(InputFile.pipeLimit) bytes"
-    case .bomb: "holds more than any dump does"
-    }
-  }
-}
 
 /// Decompresses whole files, with limits on the result.
 package enum Decompression {
@@ -32,33 +6,36 @@ package enum Decompression {
   /// zero except for a few pages reaches 1,000 with gzip.
   package static let unsuspiciousSize = 64 << 20
   package static let largestRatio = 10_000
+  /// In bytes, of one that is only passed through.
+  private static let largestStream = 64 << 30
 
   private static let blockSize = 256 << 10
 
   /// Decompresses all `bytes` of `file`; the result has the file's permissions. Throws `Failure`, or
   /// `SpoolFile.Failure` and `Errno` for a result that does not fit into memory.
   package static func unpack(_ bytes: RawSpan, _ compression: Compression, like file: InputFile) throws -> InputFile {
-    var small: [UInt8] = []
-    var spool: SpoolFile?
+    let result = UnpackedBytes()
     try run(bytes, compression) { block, total in
-      guard total <= InputFile.pipeLimit else { throw DecompressionFailure.tooLarge }
-      guard total <= unsuspiciousSize || total / max(bytes.byteCount, 1) <= largestRatio else {
-        throw DecompressionFailure.bomb
-      }
-      if let spool {
-        try spool.write(block)
-      } else {
-        small.append(contentsOf: unsafe block.withUnsafeBytes { unsafe Array($0) })
-        if small.count > InputFile.spoolThreshold, InputFile.usesTemporaryFiles {
-          let file = try SpoolFile()
-          try unsafe file.write(small.span.bytes)
-          spool = file
-          small = []
-        }
-      }
-      return true
+      try result.append(block)
+      return try check(total, of: bytes)
     }
-    return try spool?.input(like: file) ?? InputFile(bytes: small, like: file)
+    return try result.input(like: file)
+  }
+
+  /// Calls `take` with all that `bytes` hold, block by block. Throws `DecompressionFailure` and the errors of `take`.
+  package static func forEachBlock(
+    of bytes: RawSpan, _ compression: Compression, _ take: (RawSpan) throws -> Void
+  ) throws {
+    try run(bytes, compression) { block, total in
+      try take(block)
+      guard total <= largestStream else { throw DecompressionFailure.bomb }
+      return try check(total, of: bytes)
+    }
+  }
+
+  private static func check(_ total: Int, of bytes: RawSpan) throws(DecompressionFailure) -> Bool {
+    guard total <= unsuspiciousSize || total / max(bytes.byteCount, 1) <= largestRatio else { throw .bomb }
+    return true
   }
 
   /// Decompresses the first `count` bytes, or fewer; errors after them are not found.

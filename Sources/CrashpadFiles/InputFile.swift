@@ -75,6 +75,8 @@ package final class InputFile: Sendable {
   private let array: [UInt8]?
   /// The permissions of a regular file; nil for a pipe, or for bytes.
   private let permissions: FilePermissions?
+  /// That of a regular file when it was opened; nil for a pipe, or for bytes.
+  package let identity: FileIdentity?
 
   /// Opens and reads or maps the file at `path`. Throws `Errno` or `NotReadable`.
   package convenience init(_ path: FilePath) throws {
@@ -116,6 +118,7 @@ package final class InputFile: Sendable {
     guard unsafe fstat(descriptor.rawValue, &status) == 0 else { throw Errno(rawValue: errno) }
     let size = Int(status.st_size)
     let isRegular = status.st_mode & S_IFMT == S_IFREG
+    identity = isRegular && other == nil ? FileIdentity(status) : nil
     permissions = other.map(\.permissions) ?? (isRegular ? FilePermissions(rawValue: status.st_mode & 0o666) : nil)
     switch status.st_mode & S_IFMT {
     case S_IFREG
@@ -162,6 +165,7 @@ package final class InputFile: Sendable {
   private init(bytes: [UInt8], permissions: FilePermissions?) {
     array = bytes
     self.permissions = permissions
+    identity = nil
     isMapped = false
     slot = nil
     unsafe base = UnsafeRawBufferPointer(start: nil, count: 0)

@@ -70,7 +70,7 @@ struct PackedInputTests {
       ([], "is a zip archive without a dump or report"),
       (
         [.init("a.crash", Self.report), .init("b.crash", Self.report)],
-        "is a zip archive with 2 dumps or reports (a.crash, b.crash); name one of them, as ARCHIVE/NAME"
+        "is an archive with 2 dumps or reports (a.crash, b.crash); name one of them, as ARCHIVE/NAME"
       ),
       ([.init("a.crash", Self.report, isEncrypted: true)], "is an encrypted zip archive; unpack it first"),
     ]

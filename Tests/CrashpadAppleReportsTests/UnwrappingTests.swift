@@ -104,7 +104,8 @@ struct UnwrappingTests {
       let outer = wrappings[random.below(wrappings.count)]
       // Broken lines and letters in place of bytes leave no report that another wrapping could be seen around.
       guard !inner.isRefused, !outer.isRefused, !outer.breaksLines, !outer.name.hasPrefix("mail of"),
-        inner.name != outer.name, !outer.name.hasPrefix("indented JSON"), !inner.name.hasPrefix("mail of"),
+        inner.name != outer.name || inner.name.hasPrefix("HTML entities"), !outer.name.hasPrefix("indented JSON"),
+        !inner.name.hasPrefix("mail of"),
         let text = String(bytes: inner.apply(report), encoding: .utf8), !text.contains("\0")
       else { continue }
       let outcome = Self.outcome(outer.apply(text), report)
@@ -113,6 +114,17 @@ struct UnwrappingTests {
     }
     print("pairs of wrappings: \(counts[.equal] ?? 0) read equal, \(counts[.refused] ?? 0) refused")
     #expect(counts[.equal, default: 0] > counts[.refused, default: 0] * 4)
+  }
+
+  @Test("Entities of entities, in any spelling, are no plain report", arguments: ["&#60;", "&#x3c;", "&lt;", "&LT;"])
+  func entities(_ spelling: String) {
+    for depth in 0..<4 {
+      for report in Self.texts {
+        var text = report.replacingOccurrences(of: "&", with: "&amp;").replacingOccurrences(of: "<", with: spelling)
+        for _ in 0..<depth { text = text.replacingOccurrences(of: "&", with: "&amp;") }
+        #expect(Self.outcome(Array(text.utf8), report) == .equal, "\(depth) times: \(report.prefix(60))")
+      }
+    }
   }
 
   // MARK: What is said

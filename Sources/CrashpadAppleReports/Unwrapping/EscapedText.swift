@@ -5,7 +5,10 @@ internal import CrashpadJSON
 /// A report in a string: the value of a member of JSON, or a line of a log that has `\n` in the place of line feeds.
 enum EscapedText {
   static func remove(_ text: [UInt8]) -> Removal? {
-    guard let range = range(of: text) else { return nil }
+    // The string was escaped once more, for HTML: its own escapes come after those.
+    guard text[...].first(of: "\\&quot;") == nil, !text[...].has(prefix: "&quot;"), let range = range(of: text) else {
+      return nil
+    }
     var copy = TextCopy(of: text)
     resolve(text, range, into: &copy)
     var removal = Removal(copy, "the report was the value of a string, with escapes", at: range.lowerBound)

@@ -130,8 +130,8 @@ private struct MarkupFacts {
       let before = index == 0 ? 0x0a : text[index - 1]
       hasEntities = before == UInt8(ascii: "{") || before == UInt8(ascii: ",") || before == 0x0a
     case "&":
-      // A text that was escaped twice.
-      hasEntities = ["lt;", "gt;", "quot;", "nbsp;", "#"].contains { text[end...].has(prefix: $0) }
+      // A text that was escaped twice, or more often.
+      hasEntities = Markup.entity([UInt8(ascii: "&")] + text[end...].prefix(11), at: 0) != nil
     case " ":
       hasEntities = index > 0 && text[index - 1] == UInt8(ascii: ":")
     default: break

@@ -76,7 +76,7 @@ enum PlainReport {
       return unsafe hasOneDocument(bytes) && !has("{\"app_name\"", in: bytes, from: 1) && hasWideLine(bytes)
     }
     return unsafe !hasTwo("\nIncident Identifier:", in: bytes) && !hasTwo("\nProcess: ", in: bytes)
-      && !has("&lt;", in: bytes, from: 0) && (hasWideLine(bytes) || LineBreaks.joined(Array(bytes)) == nil)
+      && !hasEntity(bytes) && (hasWideLine(bytes) || LineBreaks.joined(Array(bytes)) == nil)
   }
 
   /// Whether no object begins a line but the body behind the header.
@@ -100,6 +100,18 @@ enum PlainReport {
         if UnicodeBlanks.kind(character, at: 0) != nil { return true }
         offset += 1
       }
+    }
+    return false
+  }
+
+  /// Whether a character is written as HTML does, once or, as "&amp;lt;", several times. Names of C++ have "&" before blanks and
+  /// commas.
+  private static func hasEntity(_ bytes: UnsafeRawBufferPointer) -> Bool {
+    var offset = 0
+    while let found = unsafe find("&", in: bytes, from: offset) {
+      offset = found + 1
+      let character = unsafe Array(bytes[found..<min(found + 12, bytes.count)])
+      if Markup.entity(character, at: 0) != nil { return true }
     }
     return false
   }

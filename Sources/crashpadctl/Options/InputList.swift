@@ -83,7 +83,7 @@ struct InputList {
       guard argument != "-", hint({ try FileKind(at: path, followingLink: true) }) == .directory else {
         let name = path.lastBytes
         let relative = FilePath(bytes: name)
-        if Self.isNamedZip(name), addMembers(of: path, relative, isFound: false) { continue }
+        if Self.isNamedArchive(name), addMembers(of: path, relative, isFound: false) { continue }
         inputs.append(
           Input(name: displayName(argument), argument: argument, relativePath: relative, isFound: false))
         continue
@@ -104,9 +104,15 @@ struct InputList {
     }
   }
 
-  private static func isNamedZip(_ name: [UInt8]) -> Bool {
-    // ".zip" is a name without an extension.
-    return name.count > 4 && name.suffix(4).elementsEqual(Array(".zip".utf8)) { $0 | 0x20 == $1 | 0x20 }
+  private static let archiveEndings =
+    [".zip", ".tar", ".tar.gz", ".tgz", ".tar.xz", ".txz", ".tar.zst", ".tzst"].map { Array($0.utf8) }
+
+  private static func isNamedArchive(_ name: [UInt8]) -> Bool {
+    // Most names end in another letter. ".zip" is a name without an extension.
+    guard let last = name.last, [0x70, 0x72, 0x74, 0x7a].contains(last | 0x20) else { return false }
+    return archiveEndings.contains { ending in
+      name.count > ending.count && name.suffix(ending.count).elementsEqual(ending) { $0 | 0x20 == $1 | 0x20 }
+    }
   }
 
   private mutating func addDumps(in directory: FilePath, _ accepting: [InputFormat]) {
@@ -118,7 +124,7 @@ struct InputList {
       for file in files {
         let relative = file.relative(to: directory)
         let name = file.lastBytes
-        if Self.isNamedZip(name), addMembers(of: file, relative, isFound: true) { continue }
+        if Self.isNamedArchive(name), addMembers(of: file, relative, isFound: true) { continue }
         let isDump: Bool
         do { isDump = try Self.looksLikeDump(file, named: String(decoding: name, as: UTF8.self), accepting) } catch {
           add(file, error)
@@ -142,7 +148,12 @@ struct InputList {
 
   /// Adds the dumps and reports of an archive that holds several. A named archive with only one is read as that one.
   private mutating func addMembers(of path: FilePath, _ relative: FilePath, isFound: Bool) -> Bool {
-    let members = DumpInput.members(of: path)
+    let members: [String]
+    do { members = try DumpInput.members(of: path) } catch {
+      // A named one is read, and fails in the same way.
+      if isFound { add(path, error) }
+      return isFound
+    }
     guard members.count > (isFound ? 0 : 1) else { return false }
     for member in members {
       let place = path.bytes + [UInt8(ascii: "/")] + Array(member.utf8)

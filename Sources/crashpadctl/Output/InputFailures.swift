@@ -71,7 +71,7 @@ extension DumpInputFailure: ExplainedError {
     let names = all.prefix(most).map { TextFormat.printable($0) }.joined(separator: ", ")
     let more = all.count > most ? ", …" : ""
     return
-      "is a zip archive with \(all.count) dumps or reports (\(names)\(more)); name one of them, as ARCHIVE/NAME"
+      "is an archive with \(all.count) dumps or reports (\(names)\(more)); name one of them, as ARCHIVE/NAME"
   }
 }
 
