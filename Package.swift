@@ -229,6 +229,7 @@ let package = Package(
       dependencies: [
         "CrashpadAppleReports", "CrashpadBytes", "CrashpadCore", "CrashpadFiles", "DumpSynth", "CrashpadJSON",
         "CrashpadRedaction", "CrashpadSnapshot", "ToolRunner",
+        .product(name: "SystemPackage", package: "swift-system"),
       ]),
     .testTarget(name: "CrashpadMeaningTests", dependencies: ["CrashpadMeaning", "CrashpadSnapshot"]),
     .testTarget(

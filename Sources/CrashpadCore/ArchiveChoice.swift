@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import CrashpadFiles
 
-/// What is the same for all forms of archives: the members that are dumps or reports, and the one that is meant.
+/// The choices that are the same for all forms of archives: the members that are dumps or reports, and the one that is meant.
 enum ArchiveChoice {
   static func failure(_ compression: Compression, _ reason: DecompressionFailure) -> DumpInputFailure {
     .compressed(compression == .deflate ? "zip" : compression.rawValue, reason)

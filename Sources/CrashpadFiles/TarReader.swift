@@ -170,7 +170,7 @@ package struct TarReader {
 
 /// The fields of one block.
 struct TarHeader {
-  /// Of ustar and pax, and of GNU, which has no prefix of names.
+  /// The marks of ustar and pax, and that of GNU, which has no prefix of names.
   static let marks = [Array("ustar\u{0}00".utf8), Array("ustar  \u{0}".utf8)]
 
   let name: [UInt8]
@@ -218,7 +218,7 @@ struct TarHeader {
   }
 }
 
-/// What headers before that of a member say about it.
+/// The records about a member in the headers before its own.
 struct TarRecords {
   static let types: [UInt8] = [
     UInt8(ascii: "x"), UInt8(ascii: "g"), UInt8(ascii: "X"), UInt8(ascii: "L"), UInt8(ascii: "K"),

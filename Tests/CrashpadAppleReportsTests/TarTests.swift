@@ -78,7 +78,7 @@ struct TarTests {
     #expect(try run("inspect d/\(name)/notes.txt").errorText.contains("is text, not a dump"))
   }
 
-  @Test("What other programs pack is read", arguments: ["", "gzip", "xz", "zstd -q"])
+  @Test("Archives that other programs pack are read", arguments: ["", "gzip", "xz", "zstd -q"])
   func programs(_ compressor: String) throws {
     let program = compressor.prefix { $0 != " " }
     guard try Tool.shell("command -v tar \(program)", in: folder).status == 0 else { return }
