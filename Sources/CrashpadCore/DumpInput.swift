@@ -43,10 +43,17 @@ public struct DumpInput: Sendable {
   /// The number of reports in a text that holds several, which are parts of it; 0 for other files, for one that can't be
   /// read, as who opens it next is told, and for a pipe, which can be read once.
   package static func reportCount(of path: FilePath) -> Int {
-    guard InputIdentity(at: path) != nil, let file = hint({ try InputFile(path) }) else { return 0 }
+    guard InputIdentity(at: path) != nil, !isBinary(path), let file = hint({ try InputFile(path) }) else { return 0 }
     var part = ""
     guard let inner = hint({ try ArchiveInput.open(file, &part) }) else { return 0 }
     return WrappedInput.count(of: inner)
+  }
+
+  /// Whether the first bytes are those of a dump, which is opened once.
+  private static func isBinary(_ path: FilePath) -> Bool {
+    guard let start = hint({ try InputFile.prefix(of: path, count: InputFormat.startLength) }) else { return false }
+    let format = unsafe InputFormat.of(start.span.bytes)
+    return format == .intermediateDump || format == .minidump || format == .core
   }
 
   /// Reads standard input to its end. Throws `DumpInputFailure`.

@@ -52,7 +52,7 @@ struct LoadingTests {
   private static func facts(_ script: String) throws -> [String] {
     // `inspect` cuts long texts: the environment stays short enough to be shown whole.
     let pair = try HandlerTests.Pair(
-      setup: setup(HandlerLibrary.compiler ?? "clang"), "unset SWIFT_BACKTRACE; \(script)")
+      setup: setup(HandlerLibrary.compiler ?? "clang"), "unset SWIFT_BACKTRACE LD_LIBRARY_PATH; \(script)")
     let dumps = try pair.folder.names(in: "db/pending-serialized-ios-dump")
     try #require(dumps.count == 1)
     let text = try Tool.shell("crashpadctl inspect --tree db/pending-serialized-ios-dump/*", in: pair.folder).text

@@ -146,7 +146,10 @@ enum TextCodes {
     if rest.first.map({ (0x30...0x39).contains($0) }) == true { return ReportBuilder.codes(text) }
     let name = rest.takeWord()
     guard let code = names[name.string] ?? unknown(name) else { return nil }
-    guard rest.takeWord().equals("at"), let address = rest.takeWord().number else { return [code] }
+    guard rest.takeWord().equals("at"), let address = rest.takeWord().number else {
+      // The codes of processors have no address.
+      return name.has(prefix: "EXC_") ? [code, 0] : [code]
+    }
     return [code, address]
   }
 

@@ -186,6 +186,7 @@ extension DatabaseSession {
     let target = folder(state)
     if report.state == state {
       try replace(metadataName, in: target, with: metadata.bytes)
+      try removeOldMetadata(of: report)
       return
     }
     try withExtendedLifetime(lockToChange(report.id, in: state)) {
@@ -194,6 +195,19 @@ extension DatabaseSession {
       try source.move(report.fileName, to: target, as: report.fileName)
       try source.remove(metadataName)
       try source.remove(report.fileName.appleDouble)
+    }
+  }
+
+  /// Removes what a move left that failed behind its report: its metadata in the folder of another state.
+  private func removeOldMetadata(of report: Report) throws {
+    for state in ReportState.allCases where state != report.state {
+      let other = folder(state)
+      // A second dump of the same id keeps its own.
+      guard try other.status(report.stem.metadataName) != nil, try other.status(report.fileName) == nil else {
+        continue
+      }
+      try other.remove(report.stem.metadataName)
+      try other.remove(report.fileName.appleDouble)
     }
   }
 }
