@@ -231,7 +231,7 @@ let package = Package(
         "CrashpadRedaction", "CrashpadSnapshot", "ToolRunner",
         .product(name: "SystemPackage", package: "swift-system"),
       ]),
-    .testTarget(name: "CrashpadMeaningTests", dependencies: ["CrashpadMeaning", "CrashpadSnapshot"]),
+    .testTarget(name: "CrashpadMeaningTests", dependencies: ["CrashpadMeaning", "CrashpadSnapshot", "DumpSynth"]),
     .testTarget(
       name: "CrashpadSignaturesTests",
       dependencies: [

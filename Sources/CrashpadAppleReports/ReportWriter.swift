@@ -240,7 +240,7 @@ package struct ReportWriter {
         json.object { json in
           let hottest = UInt64(gap.index) &+ missing
           json.member("hottestElided", hottest)
-          if let frames = gap.frames, frames > 0 { json.member("coldestElided", hottest &+ frames - 1) }
+          if let frames = gap.frames, frames > 0 { json.member("coldestElided", hottest &+ (frames - 1)) }
           member("depth", gap.levels, &json)
         }
         missing = missing &+ (gap.frames ?? 0)

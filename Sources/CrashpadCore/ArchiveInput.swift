@@ -20,7 +20,7 @@ enum ArchiveInput {
     }
     if let compression = file.withBytes({ Compression.of($0) }) { throw ArchiveChoice.failure(compression, .bomb) }
     guard !TarInput.isArchive(file), file.withBytes({ ZipArchive($0) == nil }) else {
-      throw DumpInputFailure.noDumpIn(archive: "an archive in an archive in others; unpack it first")
+      throw DumpInputFailure.noDumpIn(archive: "an archive nested too deeply in other archives; unpack it first")
     }
     return file
   }

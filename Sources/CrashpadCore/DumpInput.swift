@@ -41,7 +41,7 @@ public struct DumpInput: Sendable {
   }
 
   /// The number of reports in a text that holds several, which are parts of it; 0 for other files, for one that can't be
-  /// read, as who opens it next is told, and for a pipe, which can be read once.
+  /// read, which the next open reports, and for a pipe, which can be read once.
   package static func reportCount(of path: FilePath) -> Int {
     guard InputIdentity(at: path) != nil, !isBinary(path), let file = hint({ try InputFile(path) }) else { return 0 }
     var part = ""

@@ -82,7 +82,8 @@ enum TarInput {
     case TarFailure.damaged: DumpInputFailure.noDumpIn(archive: "a tar archive that is damaged")
     case TarFailure.cut: DumpInputFailure.noDumpIn(archive: "a tar archive that ends early")
     case TarFailure.unsupported:
-      DumpInputFailure.noDumpIn(archive: "a tar archive of several volumes, or with one name for all; unpack it first")
+      DumpInputFailure.noDumpIn(
+        archive: "a tar archive of several volumes, or with global names or sizes; unpack it first")
     default: error
     }
   }

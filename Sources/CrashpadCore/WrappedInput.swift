@@ -13,7 +13,7 @@ enum WrappedInput {
     guard mayBeWrapped(file) else { return nil }
     switch result(of: file) {
     case .plain: return nil
-    case .refused(let reason): throw DumpInputFailure.noDumpIn(archive: String(reason.dropFirst("is ".count)))
+    case .refused(let reason): throw DumpInputFailure.noDumpIn(archive: reason)
     case .unwrapped(let unwrapping): return (InputFile(bytes: unwrapping.bytes, like: file), unwrapping)
     case .several(let parts):
       let chosen = try choose(parts.count, &part)
@@ -58,6 +58,7 @@ enum WrappedInput {
   }
 
   private static func isSame(_ first: InputFile, _ second: InputFile) -> Bool {
+    if let first = first.identity, let second = second.identity { return first == second }
     guard first.byteCount == second.byteCount else { return false }
     return unsafe first.withUnsafeBytes { first in
       unsafe second.withUnsafeBytes { unsafe first.elementsEqual($0) }

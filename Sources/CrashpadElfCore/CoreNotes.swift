@@ -162,6 +162,9 @@ extension CoreReader {
       if code > 0, [4, 5, 7, 8, 11].contains(number) {
         exception.address = layout.word(bytes, at: info.offset + layout.signalAddress)
       }
+    } else {
+      // Without it neither the sender nor the address is known; code 0 would say that a process sent the signal.
+      exception.isInfoKnown = false
     }
     snapshot.exception = exception
   }

@@ -42,7 +42,7 @@ extension CrashException {
     guard snapshot.outcome.isCrash else { return nil }
     let description = snapshot.exception.map { ExceptionDescription($0, snapshot.system) }
     signal = snapshot.exception.flatMap { Self.signal($0) }
-    title = description?.title ?? snapshot.report?.termination.flatMap { Self.title($0) } ?? "crash"
+    title = description?.title ?? snapshot.report?.termination?.codeText ?? "crash"
     isHang = snapshot.report?.termination.map { $0.code == 0x8bad_f00d } ?? false
     let messages = texts.messages
     message = messages.first
@@ -56,12 +56,6 @@ extension CrashException {
     } else if snapshot.exception?.kind == .nsException {
       (kind, name, reason) = (.objectiveC, "NSException", messages.first ?? title)
     }
-  }
-
-  private static func title(_ termination: ReportSnapshot.Termination) -> String? {
-    let code = termination.code.map { $0 < 0x10000 ? String($0) : "0x" + hexadecimal($0) }
-    let parts = [termination.namespace, code].compactMap { $0 }
-    return parts.isEmpty ? nil : parts.joined(separator: " ")
   }
 
   // MARK: Signals

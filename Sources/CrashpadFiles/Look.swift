@@ -14,6 +14,6 @@ package enum Look<Found> {
 extension Look: Sendable where Found: Sendable {}
 
 /// The answer to a question on which only the wording of a message or a completion in a shell depends, or after which the
-/// same is looked at again by a call whose failure is reported; nil if there is none. `scripts/house-rules` refuses the
+/// same is looked at again by a call whose failure is reported; nil if the look fails. `scripts/house-rules` refuses the
 /// value of a `try?` elsewhere: a look that failed would pass for an absence.
 package func hint<Value>(_ look: () throws -> Value?) -> Value? { try? look() }

@@ -72,7 +72,7 @@ package struct TarReader {
 
   package init() {}
 
-  /// Whether `bytes` begin with the header of a member, be it damaged.
+  /// Whether `bytes` begin with the header of a member, even if it is damaged.
   package static func recognises(_ bytes: RawSpan) -> Bool {
     if bytes.byteCount >= blockSize, TarHeader.isValid(bytes.extracting(0..<blockSize)) { return true }
     guard bytes.byteCount >= 265 else { return false }
@@ -204,7 +204,7 @@ struct TarHeader {
 
   private static func text(_ field: ArraySlice<UInt8>) -> [UInt8] { Array(field.prefix { $0 != 0 }) }
 
-  /// Octal digits between blanks, or GNU's number of bytes behind one of 0x80; nil if it is none, or too large.
+  /// Octal digits between blanks, or GNU's number of bytes behind one of 0x80; nil if the field has no number, or one that is too large.
   private static func number(_ field: ArraySlice<UInt8>) -> Int? {
     if field.first == 0x80 {
       guard field.dropFirst().dropLast(7).allSatisfy({ $0 == 0 }) else { return nil }

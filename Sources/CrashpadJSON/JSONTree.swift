@@ -33,12 +33,15 @@ package final class JSONTree: Sendable {
   /// - Parameter limit: the maximum number of values; each takes 32 bytes.
   package init(_ input: RawSpan, from start: Int = 0, limit: Int = maximumValues) {
     base = min(start, input.byteCount)
-    text = unsafe input.extracting(base..<input.byteCount).withUnsafeBytes { unsafe Array($0) }
+    let rest = input.extracting(base..<input.byteCount)
     var parser = JSONTreeParser(limit: limit)
     var nodes: [Node] = []
-    nodes.reserveCapacity(min(limit, text.count / 12))
+    // A text may be many short ones: more room is made as it is needed.
+    nodes.reserveCapacity(min(limit, rest.byteCount / 12, 4096))
     var failure: JSONReader.Failure?
-    do { try parser.parse(input.extracting(base..<input.byteCount), into: &nodes) } catch { failure = error }
+    do { try parser.parse(rest, into: &nodes) } catch { failure = error }
+    // The values lie before the place where reading stopped.
+    text = unsafe rest.extracting(0..<min(parser.offset, rest.byteCount)).withUnsafeBytes { unsafe Array($0) }
     for index in parser.open.reversed() {
       nodes[index].next = nodes.count
       nodes[index].end = parser.offset

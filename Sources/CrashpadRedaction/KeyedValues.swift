@@ -92,7 +92,7 @@ enum KeyedValues {
 
   /// The kind of the values that a name tells; nil if it tells none.
   static func kind(named name: [UInt8]) -> PersonalKind? {
-    // No longer name ends with one of the words for a reason.
+    // In longer names the last word means nothing.
     if name.count > 64 { return nil }
     let name = name.map(UInt16.init)
     guard name.allSatisfy({ Unit.isWord($0) || $0 == Unit.period || $0 == 0x20 }) else { return nil }
@@ -190,6 +190,8 @@ enum KeyedValues {
       if unit == Unit.quote || unit == Unit.apostrophe { quote = unit }
       index += 1
     }
+    // Seen before the end of the line is looked for: a line may be one such key after the other.
+    if key.extent == .line, index < text.count, beginsPlain(text[index...]) { return nil }
     let extent = extent(text, index, key, quote, sign)
     return extent.isEmpty ? nil : (extent, sign)
   }
@@ -200,7 +202,7 @@ enum KeyedValues {
     return index
   }
 
-  /// The sign at `index`, behind which it moves. A colon of `Class::name`, a URL or a selector is none.
+  /// The sign at `index`, behind which it moves. The colons of `Class::name`, URLs and selectors do not count.
   private static func sign(
     _ text: [UInt16], _ index: inout Int, behind end: Int, isQuoted: Bool, place: TextPlace
   ) -> Sign? {
@@ -281,14 +283,15 @@ enum KeyedValues {
 
   // MARK: What is no value
 
+  /// Whether a word that is no value stands before a blank: "cookie: none of the …".
+  private static func beginsPlain(_ value: ArraySlice<UInt16>) -> Bool {
+    let first = value.prefix { Unit.isLetter($0) }
+    return first.endIndex < value.endIndex && value[first.endIndex] == 0x20 && plain.contains(first.map(lowercase))
+  }
+
   private static func isPlausible(_ value: ArraySlice<UInt16>, _ key: Key, _ sign: Sign) -> Bool {
     if value.allSatisfy({ $0 == Unit.star || $0 == 0x20 }) || plain.contains(value.map(lowercase)) { return false }
-    let first = value.prefix { Unit.isLetter($0) }
-    if key.extent == .line || sign == .colon, first.endIndex < value.endIndex, value[first.endIndex] == 0x20,
-      plain.contains(first.map(lowercase))
-    {
-      return false
-    }
+    if key.extent == .line || sign == .colon, beginsPlain(value) { return false }
     let digits = value.count(where: Unit.isDigit)
     if sign == .none { return digits >= 1 && value.count >= 4 && (key.extent != .number || digits >= 7) }
     switch key.kind {

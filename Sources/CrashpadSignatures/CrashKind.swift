@@ -24,11 +24,17 @@ struct CrashKind: Sendable {
   var isStackOverflow = false
   /// The function and the class of an error in a language that has no frames in the stack.
   var words: [String] = []
+  /// The system of the process, which tells whose handlers of exceptions are on the stack.
+  private(set) var system = OperatingSystem.unknown
+  /// Version 1 keeps what it made of reports, right or wrong, as trackers keep its ids.
+  private var isFirst = false
 
   init(_ text: String) { self.text = text }
 
   init(_ snapshot: ProcessSnapshot, _ version: RuleVersion = .current) {
     self.init("none")
+    isFirst = version == .first
+    defer { system = snapshot.system.operatingSystem }
     if let report = snapshot.report { describe(report, snapshot, version) }
     if text == "none", let exception = snapshot.exception { describe(exception, snapshot) }
     if place == .crashedThread, text.hasPrefix("exception:") || isAbort, snapshot.report?.lastException.isEmpty == false
@@ -48,7 +54,7 @@ struct CrashKind: Sendable {
   // MARK: Reports
 
   private mutating func describe(_ report: ReportSnapshot, _ snapshot: ProcessSnapshot, _ version: RuleVersion) {
-    if report.endedForMemory {
+    if report.endedForMemory, version != .first {
       self = Self.hang("killed:memory")
       place = .crashedThread
       return
@@ -65,26 +71,28 @@ struct CrashKind: Sendable {
       text = snapshot.exception.flatMap(Self.resource) ?? "resource"
       isHang = true
     case .crash, .osFault:
-      if let termination = report.termination, let kind = Self.kind(of: termination) { self = kind }
+      if let termination = report.termination, let kind = Self.kind(of: termination, version) { self = kind }
     }
     guard text == "none" else { return }
     if version != .first, let raised = RaisedMessage(report) {
       text = "exception:" + raised.kind
       words = raised.words
-    } else if let name = Self.exceptionName(report) {
+    } else if let name = Self.exceptionName(report, version) {
       text = "exception:" + name
     }
   }
 
   /// Nil where the exception says more.
-  private static func kind(of termination: ReportSnapshot.Termination) -> CrashKind? {
+  private static func kind(of termination: ReportSnapshot.Termination, _ version: RuleVersion) -> CrashKind? {
     let space = termination.namespace?.uppercased() ?? ""
     switch space {
     case "", "SIGNAL", "OBJC", "LIBSYSTEM", "GUARD", "PORT_SPACE", "SWIFT", "MACH", "LIBC++ABI": return nil
     case "DYLD":
       let name =
         termination.code.flatMap { MeaningTable.code($0, in: "DYLD")?.name } ?? termination.code.map { String($0) }
-      return CrashKind("dyld:" + (NameText.word(name) ?? "unknown"))
+      // Version 1 takes no name of two words.
+      let words = version == .first ? name : name?.replacing(" ", with: "-")
+      return CrashKind("dyld:" + (NameText.word(words) ?? "unknown"))
     case "JETSAM", "MEMORYSTATUS":
       let name =
         termination.code.flatMap { MeaningTable.code($0, in: "JETSAM")?.name } ?? termination.code.map { String($0) }
@@ -94,12 +102,13 @@ struct CrashKind: Sendable {
     guard let code = termination.code else { return nil }
     guard code > 0xffff else { return hang("killed:\(NameText.word(space) ?? "unknown")/\(code)") }
     // One code is written by several services, from release to release another.
-    return hang("killed:0x" + hexadecimal(code) + (watchdogEvent(termination).map { "/" + $0 } ?? ""))
+    return hang("killed:0x" + hexadecimal(code) + (watchdogEvent(termination, version).map { "/" + $0 } ?? ""))
   }
 
   /// "scene-update", from "WatchdogEvent: scene-update" or "scene-update watchdog transgression".
-  private static func watchdogEvent(_ termination: ReportSnapshot.Termination) -> String? {
-    let texts = [termination.indicator].compactMap { $0 } + termination.reasons + termination.details
+  private static func watchdogEvent(_ termination: ReportSnapshot.Termination, _ version: RuleVersion) -> String? {
+    let indicator = version == .first ? nil : termination.indicator
+    let texts = [indicator].compactMap { $0 } + termination.reasons + termination.details
     for line in texts.flatMap({ $0.split(separator: "\n") }) {
       if let range = line.firstRange(of: "WatchdogEvent: ") {
         return NameText.word(String(line[range.upperBound...].prefix { $0 != " " && $0 != "," }))
@@ -114,10 +123,10 @@ struct CrashKind: Sendable {
   }
 
   /// The exception that a runtime's message names: "NSRangeException", "std::out_of_range".
-  private static func exceptionName(_ report: ReportSnapshot) -> String? {
+  private static func exceptionName(_ report: ReportSnapshot, _ version: RuleVersion) -> String? {
     let texts = report.messages.map(\.text) + [report.exceptionMessage].compactMap { $0 }
     // The type in Swift's "Could not cast value of type 'A' to 'B'" is that of a value.
-    for text in texts where !text.containsBytes("Could not cast") {
+    for text in texts where version == .first || !text.containsBytes("Could not cast") {
       for (start, ends) in [
         ("due to uncaught exception '", "'"), ("uncaught exception of type ", ":\n "), ("of type '", "'"),
         ("*** Terminating app due to uncaught exception of class '", "'"),
@@ -167,7 +176,7 @@ struct CrashKind: Sendable {
     case 11: text = Self.resource(exception) ?? "resource"
     case 12:
       // The code may be in the termination alone.
-      let word = first >> 61 == 0 ? snapshot.report?.termination?.guardCode ?? first : first
+      let word = first >> 61 == 0 && !isFirst ? snapshot.report?.termination?.guardCode ?? first : first
       text = "guard:" + Self.path(GuardCode(code: word, subcode: second).name)
     default:
       text =
@@ -264,7 +273,7 @@ struct CrashKind: Sendable {
       text = "bad-access[pac]"
     } else if isARM, code == 0x106 || exception.kind == .linuxSignal && [8, 9].contains(exception.info) {
       text = "bad-access[mte]"
-    } else if Self.isAtStack(exception, snapshot) {
+    } else if isAtStack(exception, snapshot) {
       text = "bad-access[stack-overflow]"
       isStackOverflow = true
     } else {
@@ -272,14 +281,18 @@ struct CrashKind: Sendable {
       let hasAddress =
         code != 0x80 && !(exception.kind == .mach && snapshot.system.architecture == .x86_64 && code == 13)
       text =
-        !exception.hasRecordedAddress
+        !exception.hasRecordedAddress && !isFirst
         ? "bad-access" : hasAddress && exception.address < 0x1000 ? "bad-access[null]" : "bad-access[wild]"
     }
   }
 
   /// Below the stack pointer by at most the largest guard area that systems make, or at it.
-  private static func isAtStack(_ exception: ExceptionSnapshot, _ snapshot: ProcessSnapshot) -> Bool {
-    if snapshot.report?.isAddressInStackGuard == true { return true }
+  private func isAtStack(_ exception: ExceptionSnapshot, _ snapshot: ProcessSnapshot) -> Bool {
+    if isFirst {
+      if snapshot.report?.vmRegionInfo?.uppercased().containsBytes("STACK GUARD") == true { return true }
+    } else if snapshot.report?.isAddressInStackGuard == true {
+      return true
+    }
     let context = exception.context ?? snapshot.crashedThread.flatMap { snapshot.threads[$0].context }
     guard let pointer = context?.stackPointer, pointer > 0x10000, exception.address >= 0x10000 else { return false }
     let page = min(max(snapshot.system.pageSize ?? 4096, 4096), 65536)

@@ -19,7 +19,7 @@ package struct KeyedSignature: Sendable {
   package init(_ snapshot: ProcessSnapshot, _ file: InputFile, _ options: SignatureOptions) {
     let kind = CrashKind(snapshot, options.version)
     let stack = Signature.stack(snapshot, file, nil, kind, options)
-    var modules = SignatureModules(snapshot, file, inApp: options.inApp)
+    var modules = SignatureModules(snapshot, file, inApp: options.inApp, options.version)
     let entries = options.names.entries(stack.frames, &modules)
     signature = Signature(kind, entries, options.version)
     var text = KeyText(snapshot, file)

@@ -14,12 +14,14 @@ package struct OwnModules: Sendable {
   /// The modules whose main function started the process.
   private let mainModules: [Int]
 
-  /// - Parameter additional: paths and names of modules that count as the application's, whatever else is known of them.
-  package init(_ snapshot: ProcessSnapshot, additional: [Glob] = []) {
+  /// - Parameters:
+  ///   - additional: paths and names of modules that count as the application's, whatever else is known of them.
+  ///   - version: that of the rules. By the first, a name without a path is never the application's.
+  package init(_ snapshot: ProcessSnapshot, additional: [Glob] = [], version: RuleVersion = .current) {
     executable = snapshot.executableIndex
     system = snapshot.system.operatingSystem
     self.additional = additional
-    isReport = snapshot.report != nil
+    isReport = snapshot.report != nil && version != .first
     processName = snapshot.report?.processName.flatMap { $0.isEmpty ? nil : $0 }
     mainModules = isReport ? Self.mainModules(snapshot) : []
   }

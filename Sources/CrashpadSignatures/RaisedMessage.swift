@@ -25,7 +25,7 @@ struct RaisedMessage {
   private static func javaScript(_ text: String) -> [String]? {
     guard let mark = text.firstRange(of: "Unhandled JS Exception: ") else { return nil }
     let message = text[mark.upperBound...]
-    let head = message.prefix { $0 != "\n" && $0 != "'" || $0 == "'" && false }
+    let head = message.prefix { $0 != "\n" && $0 != "'" }
     let name = head.prefix { NameText.isWord($0.utf8.first ?? 0) }
     let isClass = head.dropFirst(name.count).hasPrefix(":") && (NameText.word(String(name)) != nil)
     let kind = isClass ? String(name) : "Error"
@@ -45,7 +45,7 @@ struct RaisedMessage {
       } else {
         continue
       }
-      // Names of one letter are a minifier's.
+      // Names of one or two letters are a minifier's.
       if name.utf8.count > 2, name != "anonymous", name != "value", let word = NameText.word(String(name)) {
         return word
       }

@@ -14,7 +14,7 @@ extension Signature {
   ) {
     let kind = CrashKind(snapshot, options.version)
     let stack = Self.stack(snapshot, file, symbolization, kind, options)
-    var modules = SignatureModules(snapshot, file, inApp: options.inApp)
+    var modules = SignatureModules(snapshot, file, inApp: options.inApp, options.version)
     self.init(kind, options.names.entries(stack.frames, &modules), options.version)
   }
 

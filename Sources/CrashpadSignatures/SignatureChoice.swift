@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import CrashpadBytes
+internal import CrashpadMeaning
 
 /// Chooses the frames of a signature from one stack, by version 2 of the rules.
 struct SignatureChoice {
@@ -80,7 +81,20 @@ struct SignatureChoice {
       // The allocator aborts for memory that was corrupted before, and not for its caller's own reason.
       if raised == nil, ["allocator", "malloc-check", "apple-allocator"].contains(rule.id) { return "abort[heap]" }
     }
-    return raised
+    return raised.map { exception(of: $0, entries[depth]) }
+  }
+
+  /// The exception that the raising frames show, in the words of `explain`: those of C++ are on the stacks of Objective-C's
+  /// exceptions too.
+  private func exception(of raised: String, _ frames: ArraySlice<StackEntry>) -> String {
+    guard raised == "exception:C++" || raised == "exception:NSException" else { return raised }
+    let end = frames.firstIndex { $0.isOwn }.map { $0 + 1 } ?? frames.endIndex
+    return switch RaisedException(frames[..<end].map(\.name), on: kind.system) {
+    case .objectiveC: "exception:NSException"
+    case .cxx: "exception:C++"
+    case .objectiveCOrCxx: "exception"
+    case nil: raised
+    }
   }
 
   /// One object that is dead is used at a null address or a wild one, by chance.

@@ -19,7 +19,7 @@ struct SignatureModule: Sendable {
 struct StackEntry: Sendable {
   /// The number of the physical frame.
   var frame = 0
-  /// Whether the call was inlined: it has the address of the frame, and no module of its own.
+  /// Whether the call was inlined: it has the address of the frame, and no frame of its own.
   var isInlined = false
   /// Whether it ended with a jump to the frame above, so that it has no frame of its own.
   var isTailCalled = false
@@ -61,10 +61,10 @@ struct SignatureModules {
   /// By the modules' places in the snapshot; an array, as a dictionary takes longer to make than a small dump to read.
   private var known: [SignatureModule?]
 
-  init(_ snapshot: ProcessSnapshot, _ file: InputFile, inApp: [Glob]) {
+  init(_ snapshot: ProcessSnapshot, _ file: InputFile, inApp: [Glob], _ version: RuleVersion) {
     self.snapshot = snapshot
     self.file = file
-    own = OwnModules(snapshot, additional: inApp)
+    own = OwnModules(snapshot, additional: inApp, version: version)
     known = Array(repeating: nil, count: snapshot.modules.count)
   }
 

@@ -46,6 +46,7 @@ struct SymbolOrigin: Sendable, Hashable {
   ///   - isInlined: whether it is a call that was inlined.
   ///   - isInApp: whether its module belongs to the program.
   init(_ symbol: String, file: String? = nil, isGo: Bool = false, isInlined: Bool = false, isInApp: Bool = false) {
+    let symbol = FunctionName.shortened(symbol)
     let source = file.flatMap { Self.language(ofFile: $0) }
     let byForm = Self.languages(symbol, isGo: isGo)
     let both = source.map { byForm.intersection($0) } ?? byForm

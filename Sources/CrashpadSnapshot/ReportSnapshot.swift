@@ -203,9 +203,9 @@ public struct ReportSnapshot: Sendable {
   public var deallocatedObjects: [String] = []
   /// The memory of the process; nil if the report does not state it.
   public var memory: ReportMemory?
-  /// Whether the process was ended as it used too much memory.
+  /// Whether the process was ended because it used too much memory.
   public var endedForMemory = false
-  /// Whether the process was ended as its main thread was deadlocked.
+  /// Whether the process was ended because its main thread was deadlocked.
   public var isDeadlock = false
   /// Whether the crash reporter found that the stack of the thread overflowed.
   public var hasStackOverflow = false

@@ -295,7 +295,7 @@ package struct CrashFactList: Sendable {
       os = build.hasPrefix(os) ? build : "\(os) (\(build))"
     }
     if let environment = system.environment { os += ", " + TextFormat.printable(environment) }
-    if system.platform?.isInferred == true { os += " (by the model)" }
+    if system.platform?.isInferred == true { os += " (inferred from the model)" }
     add("System", os)
     add("Kernel", kernel)
     if !isHead, let memory = system.memory, let page = system.pageSize {

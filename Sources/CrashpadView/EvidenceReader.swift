@@ -41,16 +41,13 @@ package struct EvidenceReader: Sendable {
         crashed = threads.count
       }
       let known = thread.index.map { snapshot.threads[$0] }
-      defer { threads[threads.count - 1].elided = known?.elided ?? [] }
       threads.append(
         CrashEvidence.Thread(
           index: thread.index ?? threads.count, number: known?.number, name: text(known?.name),
-          queue: text(known?.queue),
-          frames: thread.frames.flatMap { reader.frames($0) }))
+          queue: text(known?.queue), frames: thread.frames.flatMap { reader.frames($0) }, elided: known?.elided ?? []))
     }
     evidence = CrashEvidence(
       exception: snapshot.exception, system: snapshot.system, report: snapshot.report, processName: processName,
-
       processID: snapshot.processID.map { Int64($0) }, threads: threads, crashed: crashed,
       lastException: result.lastException.flatMap { reader.frames($0) },
       messages: Self.messages(snapshot, text))

@@ -50,9 +50,13 @@ struct LoadingTests {
 
   /// The facts of the only dump of a run, as `inspect` has them: without what differs from run to run.
   private static func facts(_ script: String) throws -> [String] {
-    // `inspect` cuts long texts: the environment stays short enough to be shown whole.
-    let pair = try HandlerTests.Pair(
-      setup: setup(HandlerLibrary.compiler ?? "clang"), "unset SWIFT_BACKTRACE LD_LIBRARY_PATH; \(script)")
+    // `inspect` cuts long texts: the environment stays short enough to be shown whole, in a folder with a long path too.
+    let short = """
+      tool=$(command -v crashpadctl); crashpadctl() { "$tool" "$@"; }
+      unset SWIFT_BACKTRACE LD_LIBRARY_PATH SOURCE_DATE_EPOCH TZ LC_ALL; PATH=/usr/bin:/bin
+
+      """
+    let pair = try HandlerTests.Pair(setup: setup(HandlerLibrary.compiler ?? "clang"), short + script)
     let dumps = try pair.folder.names(in: "db/pending-serialized-ios-dump")
     try #require(dumps.count == 1)
     let text = try Tool.shell("crashpadctl inspect --tree db/pending-serialized-ios-dump/*", in: pair.folder).text

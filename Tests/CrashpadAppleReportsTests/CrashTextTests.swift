@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import CrashpadAppleReports
 import CrashpadBytes
+import CrashpadJSON
 import CrashpadSnapshot
 import Testing
 
@@ -23,6 +24,30 @@ struct CrashTextTests {
       Reading(
         "Process:  Demo [7]\n\n\(lines)\nTriggered by Thread:  4\n\nThread 0:\n0   Demo  \t0x0000000104a04000 0x104a00000 + 16384\n"
       ).snapshot)
+  }
+
+  @Test("Numbers of frames up to the largest one end nothing")
+  func largestNumbers() {
+    let most = UInt64.max
+    let frame = "Demo  \t0x0000000104a04000 0x104a00000 + 16384\n"
+    let stacks = [
+      "\(most)   \(frame)1 foo\n",
+      "\(most)   \(frame)-------- ELIDED 5 LEVELS OF RECURSION THROUGH 0x1 f + 1\n0   \(frame)",
+      "0   \(frame)0   \(frame)-------- ELIDED 5 LEVELS OF RECURSION THROUGH 0x1 f + 1\n\(most)   \(frame)",
+    ]
+    for stack in stacks {
+      let text =
+        "Process:  Demo [7]\nException Type:  EXC_CRASH\nTriggered by Thread:  0\n\nThread 0 Crashed:\n\(stack)\n"
+      let reading = Reading(text)
+      #expect(reading.isSound)
+      _ = unsafe Unwrapper.unwrap(Array(text.utf8).span.bytes)
+      if let snapshot = reading.snapshot {
+        let json = JSONWriter.bytes(.indented) {
+          unsafe ReportWriter.write(snapshot, reading.bytes.span.bytes, to: &$0)
+        }
+        #expect(!json.isEmpty)
+      }
+    }
   }
 
   @Test("A guard that only the text names has the kernel's code words")

@@ -160,7 +160,8 @@ struct TarTests {
       ("c.tar", Array(good.dropLast(1024)), "c.tar", "is a tar archive that ends early"),
       ("d.tar", Array(good.prefix(900)), "d.tar", "is a tar archive that ends early"),
       (
-        "h.tar", Packing.tar([global, report]), "h.tar", "is a tar archive of several volumes, or with one name for all"
+        "h.tar", Packing.tar([global, report]), "h.tar",
+        "is a tar archive of several volumes, or with global names or sizes"
       ),
       ("e.tar", Packing.tar([.init("a", [1])]), "e.tar", "is a tar archive without a dump or report"),
       ("g.gz", Array(Packing.gzip(good).dropLast(600)), "g.gz", "is compressed (gzip) and ends early"),

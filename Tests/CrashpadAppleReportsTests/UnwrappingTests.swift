@@ -213,7 +213,7 @@ struct UnwrappingTests {
     let place = try #require(lines.range(of: "0x100010000 - 1x")).lowerBound
     let offset = String(lines.utf8.distance(from: lines.startIndex, to: place), radix: 16)
     #expect(result.text.contains("quoted.txt:0x\(offset): warning: A binary image can't be read"), "\(result.text)")
-    #expect(result.text.contains("quoted.txt:0x0: note: The report was inside of other text, which was removed: "))
+    #expect(result.text.contains("quoted.txt:0x0: note: The report was embedded in other text, which was removed: "))
   }
 
   @Test("A document without a report is refused by its name")
@@ -227,6 +227,10 @@ struct UnwrappingTests {
       ),
       (
         [UInt8](Data(SampleReports.phone.utf8).base64EncodedData()), "is a report in base64; base64 -d decodes it"
+      ),
+      (
+        Array(("{\"text\":\"" + SampleReports.phone.replacingOccurrences(of: "\n", with: "\\n")).utf8),
+        "is a report in a string that is broken into lines or cut"
       ),
     ]
     for (bytes, words) in texts {
@@ -297,6 +301,7 @@ struct UnwrappingTests {
       "Thread 0 Crashed:\n", "```\n", "{\"app_name\":1}\n", "1: ", "2026-03-14T15:09:26Z ", "\u{a0}", "\\u12",
       "{\\rtf1",
       "\\'", "\r", "> > ", "Exception Type: EXC_\n", "0x1 - ", "[{", "\"\\n", "a:", "\"bug_type\":", "<p>", "{\"a\":[",
+      "\\\\\"", "{\"a\":1}\n", "<b ", "<b <",
       "Incident Identifier:\nException Type:\n",
     ]
     for start in ["", "> Process: a [1]\n> Exception Type:  EXC\n", "{\"bug_type\":\"309\",", "{\\rtf1 ", "<html>"] {

@@ -151,6 +151,8 @@ struct CoreReaderTests {
     core.threads[2].signal = 8
     let exception = try #require(Reading(core: core.bytes).snapshot?.exception)
     #expect(exception.code == 8 && exception.threadID == UInt64(core.threads[2].id))
+    // Code 0 would say that a process sent it.
+    #expect(!exception.isInfoKnown)
   }
 
   @Test("A core that a debugger wrote of a living process has no exception")

@@ -29,8 +29,11 @@ extension CrashText {
     case "Exception subtype": return readException(TextKey(name: "Exception Subtype", value: value))
     case "Exception codes": return readException(TextKey(name: "Exception Codes", value: value))
     case "Reason":
-      let name = exceptionName.map { "*** Terminating app due to uncaught exception '\($0)', reason: '" }
-      builder.addMessage(name.map { $0 + value.string + "'" } ?? value.string)
+      if let exceptionName {
+        builder.addUncaught(exceptionName, reason: value.string)
+      } else {
+        builder.addMessage(value.string)
+      }
     case "Swift Error Message": builder.addMessage(value.string)
     case "Triggered by thread": faultingNumber = value.decimal ?? 0
     case "Thread name": threadName = value

@@ -41,7 +41,7 @@ extension CrashText {
       var count: UInt64?
       if gap.index > 0, gap.index < list.count, let last = list[gap.index - 1].number,
         let next = list[gap.index].number,
-        next > last + 1
+        next > last, next - last > 1
       {
         count = next - last - 1
       }
@@ -108,8 +108,7 @@ extension CrashText {
   /// The module of a frame whose image is named by its UUID alone: "<4540B641-…> + 32448".
   private mutating func module(ofUUID frame: TextFrame, _ images: inout TextImageIndex) -> Int? {
     guard let uuid = UUIDBytes(text: frame.image.dropFirst().dropLast().string) else { return nil }
-    let known = builder.snapshot.modules.firstIndex { $0.identity == .uuid(uuid, age: 0) }
-    if let known { return known }
+    if let known = images.index(of: uuid) { return known }
     let address = frame.moduleOffset.flatMap { $0 <= frame.address ? frame.address - $0 : nil }
     let module = builder.module(nil, file: nil, address: address, uuid: uuid.text)
     builder.snapshot.modules.append(module)

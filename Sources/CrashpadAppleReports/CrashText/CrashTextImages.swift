@@ -106,6 +106,7 @@ struct TextImageIndex {
   /// The modules with a size, sorted by address.
   private var ranges: [(start: UInt64, size: UInt64, index: Int)] = []
   private var names: [TextBytes: Int] = [:]
+  private var uuids: [UUIDBytes: Int] = [:]
   /// The ends of names, in the length to which texts shorten names from the left.
   private var ends: [TextBytes: Int] = [:]
   static let cutLength = 27
@@ -120,6 +121,7 @@ struct TextImageIndex {
 
   mutating func add(_ module: ModuleSnapshot, _ index: Int, name: TextBytes) {
     if let start = module.address, let size = module.size, size > 0 { ranges.append((start, size, index)) }
+    if case .uuid(let uuid, _) = module.identity, uuids[uuid] == nil { uuids[uuid] = index }
     for name in [name, module.bundleID.map { Array($0.utf8)[...] } ?? []] where !name.isEmpty {
       if names[name] == nil { names[name] = index }
       let end = name.suffix(Self.cutLength)
@@ -136,6 +138,8 @@ struct TextImageIndex {
     where address - range.start < range.size { return range.index }
     return nil
   }
+
+  func index(of uuid: UUIDBytes) -> Int? { uuids[uuid] }
 
   func index(named name: TextBytes) -> Int? {
     var name = name

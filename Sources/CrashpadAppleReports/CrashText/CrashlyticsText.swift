@@ -99,7 +99,8 @@ struct CrashlyticsText {
     let name = line[(colon + 2)...].trimmed.string
     builder.report.isNonFatal = line.has(prefix: "Non-fatal")
     builder.report.statesCrash = !builder.report.isNonFatal
-    builder.addMessage("*** Terminating app due to uncaught exception '\(name)', reason: ''")
+    // A report of an error that the program caught says no more than its name.
+    if builder.report.isNonFatal { builder.addMessage(line.string) } else { builder.addUncaught(name, reason: nil) }
     var thread = ThreadSnapshot()
     thread.frames = []
     if builder.report.faultingThread == nil { builder.report.faultingThread = builder.snapshot.threads.count }

@@ -46,7 +46,7 @@ enum IPSReader {
   }
 
   /// Whether an object is a body rather than a header; both have a bug type.
-  private static func isBody(_ object: JSONValue) -> Bool {
+  static func isBody(_ object: JSONValue) -> Bool {
     object["threads"] != nil || object["procName"] != nil || object["usedImages"] != nil || object["captureTime"] != nil
       || object["processes"] != nil || object["processByPid"] != nil || object["panicString"] != nil
       || object["macOSPanicString"] != nil

@@ -192,7 +192,7 @@ extension ReportBuilder {
   private mutating func addMessages(_ error: JSONValue) {
     let reason = error["nsexception"]?["reason"]?.string ?? error["reason"]?.string
     if let name = error["nsexception"]?["name"]?.string {
-      addMessage("*** Terminating app due to uncaught exception '\(name)', reason: '\(reason ?? "")'")
+      addUncaught(name, reason: reason)
     } else if let name = error["cpp_exception"]?["name"]?.string {
       addMessage("terminating due to uncaught exception of type \(name)" + (reason.map { ": \($0)" } ?? ""))
     } else if let text = reason ?? error["user_reported"]?["name"]?.string {

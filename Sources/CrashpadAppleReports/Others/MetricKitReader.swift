@@ -221,9 +221,9 @@ struct MetricKitDiagnostic {
 
   private mutating func readObjectiveC(_ value: JSONValue?) {
     guard let value else { return }
-    let reason = value["composedMessage"]?.string ?? value["formatString"]?.string ?? value.string ?? ""
+    let reason = value["composedMessage"]?.string ?? value["formatString"]?.string ?? value.string
     let name = value["exceptionName"]?.string ?? value["className"]?.string ?? "NSException"
-    builder.addMessage("*** Terminating app due to uncaught exception '\(name)', reason: '\(reason)'")
+    builder.addUncaught(name, reason: reason)
   }
 
   // MARK: Stacks

@@ -71,7 +71,8 @@ extension ReportBuilder {
     guard let text, !text.isEmpty else { return }
     report.osText = text
     let parts = SystemText(text)
-    snapshot.system.operatingSystem = parts.system
+    // A version alone says nothing of the system, which another line may have named.
+    if parts.system != .unknown || snapshot.system.platform == nil { snapshot.system.operatingSystem = parts.system }
     if let platform = parts.platform { snapshot.system.platform = platform }
     func part(_ index: Int) -> Int32? { parts.version.indices.contains(index) ? parts.version[index] : nil }
     snapshot.system.osMajor = part(0)
@@ -120,7 +121,7 @@ extension ReportBuilder {
     guard isSimulator else { return }
     var platform = snapshot.system.platform ?? Platform(nil)
     let isKnown = platform.isSimulator && platform.name != nil
-    if !isKnown { platform.name = platform.name == .macOS ? nil : platform.name }
+    if !isKnown, platform.name == .macOS { platform.name = nil }
     platform.isSimulator = true
     if let runtime {
       platform.name = platform.name ?? PlatformNames.platform(named: runtime)

@@ -75,6 +75,12 @@ struct ReportBuilder {
     report.messages.append(ReportSnapshot.Message(image: image, text: text))
   }
 
+  /// Adds the message with which Foundation ends a process, of an exception that a report names in members of its own.
+  mutating func addUncaught(_ name: String, reason: String?) {
+    addMessage(
+      "*** Terminating app due to uncaught exception '\(name)'" + (reason.map { ", reason: '\($0)'" } ?? ""))
+  }
+
   /// Stores a text in the snapshot.
   mutating func content(_ text: String?) -> SnapshotBytes? {
     guard let text, !text.isEmpty else { return nil }

@@ -22,9 +22,9 @@ package enum ReportRules {
   package static let tooLarge = Rule("report-too-large", .error, "The report has too many values; the rest is not read")
   package static let cut = Rule("report-cut", .error, "The report ends early")
 
-  package static let wrapped = Rule("report-wrapped", .note, "The report was inside of other text, which was removed")
+  package static let wrapped = Rule("report-wrapped", .note, "The report was embedded in other text, which was removed")
   package static let damagedWrapping = Rule(
-    "report-wrapping-damaged", .warning, "The report was inside of other text, and parts of it may be lost")
+    "report-wrapping-damaged", .warning, "The report was embedded in other text, and parts of it may be lost")
 
   package static let all = [
     notJSON, noBody, notACrash, noThreads, noImages, moreDiagnostics, badFrame, badImage, missingImage, badThread,

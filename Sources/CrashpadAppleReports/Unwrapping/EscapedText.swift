@@ -13,7 +13,7 @@ enum EscapedText {
     resolve(text, range, into: &copy)
     var removal = Removal(copy, "the report was the value of a string, with escapes", at: range.lowerBound)
     if isQuoted(text, range.lowerBound), range.upperBound == text.count || text[range.upperBound] == 0x0a {
-      removal.refusal = "holds a report in a string that is broken into lines or cut"
+      removal.refusal = "a report in a string that is broken into lines or cut"
     }
     return removal
   }
@@ -73,7 +73,10 @@ enum EscapedText {
     return words(in: line) ?? start
   }
 
-  private static func isEscaped(_ text: [UInt8], _ index: Int) -> Bool { index > 0 && text[index - 1] == 0x5c }
+  /// Whether an odd number of backslashes stands before `index`: two of them are one of the text.
+  private static func isEscaped(_ text: [UInt8], _ index: Int) -> Bool {
+    text[..<index].reversed().prefix { $0 == 0x5c }.count % 2 == 1
+  }
 
   /// The index of the quotation mark without a backslash behind `index`, or of the line's end.
   private static func stringEnd(_ text: [UInt8], _ index: Int) -> Int {

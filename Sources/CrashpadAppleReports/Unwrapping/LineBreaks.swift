@@ -77,7 +77,7 @@ private enum JSONJoiner {
     var removal = Removal(copy, [Removal.Note(text: words, offset: first.end, isUncertain: isWide)])
     if uncertain > 0, !isWide {
       removal.refusal =
-        "is JSON whose lines were broken inside of texts, so that it is not known where these had blanks"
+        "JSON whose lines were broken inside of texts, so that it is not known where these had blanks"
     }
     return removal
   }
@@ -286,6 +286,6 @@ private struct TextJoiner {
   private func isStartOfFrame(_ content: TextBytes) -> Bool {
     var rest = content
     guard let number = rest.takeNumber(), rest.first == 0x20 || rest.first == 0x09 else { return false }
-    return frame.map { number == $0 + 1 } ?? (number == 0)
+    return frame.map { number == $0 &+ 1 } ?? (number == 0)
   }
 }

@@ -52,7 +52,7 @@ struct LogPrefix: Sendable {
     },
     // GitLab: the time, the number of the stream, and a sign for continued lines.
     row("a time stamp of GitLab", owner: false) {
-      $0.stamp("T") && $0.blank() && $0.digits(2) && $0.one(of: "OE") && $0.one(of: " +") && $0.optionalBlank(0)
+      $0.stamp("T") && $0.blank() && $0.digits(2) && $0.one(of: "OE") && $0.one(of: " +")
     },
     // journalctl -o short-iso, and syslog with RFC 3339 time stamps.
     row("a time stamp of syslog") {
@@ -82,7 +82,7 @@ struct LogPrefix: Sendable {
     },
     row("the columns of log show") {
       $0.stamp(" ") && $0.blanks() && $0.letters(1...2) && $0.blanks() && $0.bracketedProcess() && $0.blank()
-        && $0.parentheses()
+        && $0.sender()
     },
     row("the columns of log show") {
       $0.stamp(" ") && $0.blanks() && $0.word() && $0.blank() && $0.tag() && $0.blank() && $0.parenthesis()

@@ -56,9 +56,10 @@ enum Markup {
     guard end > start, end < text.count, [0x20, 0x09, 0x0a, 0x0d, 0x2f, 0x3e].contains(text[end]) else { return nil }
     let name = text[start..<end].string.lowercased()
     guard names.contains(name) else { return nil }
-    // Attributes may hold anything but ">"; a tag of this length is none.
+    // Attributes hold neither bracket; text that is longer is not a tag.
     let limit = min(text.count, end + 4096)
-    guard let close = text[end..<limit].firstIndex(of: UInt8(ascii: ">")) else { return nil }
+    let bracket = text[end..<limit].firstIndex { $0 == UInt8(ascii: ">") || $0 == UInt8(ascii: "<") }
+    guard let close = bracket, text[close] == UInt8(ascii: ">") else { return nil }
     return (name, isEnd, close + 1)
   }
 

@@ -46,9 +46,10 @@ struct TextCopy {
   private(set) var bytes: [UInt8] = []
   private(set) var map = OffsetMap()
 
-  init(of source: [UInt8]) {
+  /// - Parameter capacity: the number of bytes to expect; as many as in `source` if nil.
+  init(of source: [UInt8], capacity: Int? = nil) {
     self.source = source
-    bytes.reserveCapacity(source.count)
+    bytes.reserveCapacity(capacity ?? source.count)
   }
 
   mutating func removeLast() { bytes.removeLast() }

@@ -32,8 +32,6 @@ struct PrefixScanner {
     return true
   }
 
-  mutating func optionalBlank(_ count: Int) -> Bool { true }
-
   mutating func tab() -> Bool {
     guard rest.first == 0x09 else { return rest.isEmpty }
     rest.removeFirst()
@@ -190,8 +188,6 @@ struct PrefixScanner {
     rest = start
     return true
   }
-
-  mutating func parentheses() -> Bool { sender() }
 
   /// "(CoreFoundation) ", if there.
   @discardableResult

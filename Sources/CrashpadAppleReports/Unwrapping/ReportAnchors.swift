@@ -40,7 +40,7 @@ enum ReportAnchors {
     return anchors
   }
 
-  /// The first anchor of one line of a text; nil if there is none.
+  /// The first anchor of one line of a text; nil if the line has no anchor.
   static func anchor(of line: TextBytes) -> ReportAnchor? {
     let bytes = Array(line.prefix(512))
     return start(bytes, bytes.indices).map {
@@ -48,7 +48,7 @@ enum ReportAnchors {
     }
   }
 
-  /// The first anchor of a line. Anchors behind its first 512 bytes are none.
+  /// The first anchor of a line. Only the first 512 bytes are searched.
   private static func start(_ text: [UInt8], _ line: Range<Int>) -> Int? {
     let limit = min(line.upperBound, line.lowerBound + 512)
     for colon in line.lowerBound..<limit where text[colon] == 0x3a {

@@ -10,6 +10,7 @@ enum ReportJSON {
   static func isReport(_ value: JSONValue) -> Bool {
     if value.kind == .array { return value.elements.first.map { isPayload($0) } ?? false }
     return isPayload(value) || value["bug_type"] != nil || value["usedImages"] != nil || value["processByPid"] != nil
+      || value["panicString"] != nil || value["macOSPanicString"] != nil
       || value["procName"] != nil && (value["threads"] != nil || value["exception"] != nil)
       || value["captureTime"] != nil
       || value["app_name"] != nil && value["os_version"] != nil || value["crashReport"] != nil
@@ -26,7 +27,6 @@ enum ReportJSON {
 
   /// Whether an object is the first line of an .ips, which its body follows.
   static func isHeader(_ root: JSONValue) -> Bool {
-    root["bug_type"] != nil && root["threads"] == nil && root["procName"] == nil && root["usedImages"] == nil
-      && root["captureTime"] == nil && root["processByPid"] == nil && root["processes"] == nil
+    root["bug_type"] != nil && !IPSReader.isBody(root)
   }
 }

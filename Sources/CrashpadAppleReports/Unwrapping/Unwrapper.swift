@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+internal import CrashpadBytes
+
 /// A text, once its wrappings are removed.
 package enum UnwrappingResult: Sendable {
   /// It has none that is known.
@@ -6,7 +8,7 @@ package enum UnwrappingResult: Sendable {
   case unwrapped(Unwrapping)
   /// It holds several reports, each of which is a part.
   case several([Unwrapping])
-  /// It is wrapped, and holds no report that could be read: "is an RTF document whose text holds no report".
+  /// It is wrapped, and holds no report that could be read: "an RTF document whose text holds no report".
   case refused(String)
 }
 
@@ -19,7 +21,7 @@ package enum Unwrapper {
 
   package static func unwrap(_ bytes: RawSpan) -> UnwrappingResult {
     guard bytes.byteCount <= maximumSize, !PlainReport.isPlain(bytes) else { return .plain }
-    return unwrap(bytes.array)
+    return unwrap(bytes.array())
   }
 
   static func unwrap(_ bytes: [UInt8]) -> UnwrappingResult {
@@ -59,10 +61,6 @@ package enum Unwrapper {
   }
 
   private static func encoded(_ bytes: [UInt8]) -> UnwrappingResult {
-    EncodedReport.isBase64(bytes) ? .refused("is a report in base64; base64 -d decodes it") : .plain
+    EncodedReport.isBase64(bytes) ? .refused("a report in base64; base64 -d decodes it") : .plain
   }
-}
-
-extension RawSpan {
-  var array: [UInt8] { unsafe withUnsafeBytes { unsafe Array($0) } }
 }

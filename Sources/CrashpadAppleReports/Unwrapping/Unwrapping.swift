@@ -29,7 +29,7 @@ package struct Unwrapping: Sendable {
 
   /// The part of the text that is one of several reports.
   func part(_ range: Range<Int>) -> Unwrapping {
-    var copy = TextCopy(of: bytes)
+    var copy = TextCopy(of: bytes, capacity: range.count)
     copy.copy(range)
     var part = self
     part.add(Removal(copy, []))

@@ -4,15 +4,15 @@ struct UnwrappingRow: Sendable {
   let name: String
   /// The text without the wrapping; nil if it does not have it.
   let remove: @Sendable ([UInt8]) -> Removal?
-  /// The end of a sentence that begins with the name of a file that has this wrapping and no report in it.
+  /// A file that has this wrapping and no report in it, in words: "an RTF document whose text holds no report".
   var refusal: String?
 
   /// In the order in which they are tried, after each removal from the first one on.
   static let all: [UnwrappingRow] = [
     UnwrappingRow(
-      name: "wide characters", remove: Encodings.narrow, refusal: "is UTF-16 or UTF-32 text without a report"),
+      name: "wide characters", remove: Encodings.narrow, refusal: "UTF-16 or UTF-32 text without a report"),
     UnwrappingRow(name: "old line ends", remove: Encodings.lineEnds),
-    UnwrappingRow(name: "rich text", remove: RichText.remove, refusal: "is an RTF document whose text holds no report"),
+    UnwrappingRow(name: "rich text", remove: RichText.remove, refusal: "an RTF document whose text holds no report"),
     UnwrappingRow(name: "text in a string", remove: EscapedText.remove),
     UnwrappingRow(name: "quoted-printable", remove: QuotedPrintable.remove),
     UnwrappingRow(name: "page", remove: Markup.ofPage),

@@ -38,7 +38,7 @@ public enum AttributeMetadata {
     return try file.attribute(name)
   }
 
-  /// The AppleDouble file of the report `name`. An entry of another kind is none.
+  /// The AppleDouble file of the report `name`. Entries that are not regular files do not count.
   private static func openSide(_ name: FileName, in folder: any FolderView) throws(FileFailure) -> OpenFile? {
     do { return try folder.openIfPresent(name.appleDouble) } catch {
       guard error.isNotAFile else { throw error }

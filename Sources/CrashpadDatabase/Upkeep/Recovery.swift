@@ -49,7 +49,7 @@ extension DatabaseSession {
     return isWhole
   }
 
-  /// Whether a lock is another program's or another user's, or is none: an entry that is not a file.
+  /// Whether a lock belongs to another program or another user, or the entry is not a file and so not a lock.
   private func isOfOthers(_ error: any Error) -> Bool {
     guard let failure = error as? FileFailure else { return error is Busy }
     return failure.isNotAFile || failure.errno == .permissionDenied || failure.errno == .notPermitted

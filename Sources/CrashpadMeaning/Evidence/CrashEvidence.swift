@@ -31,17 +31,20 @@ package struct CrashEvidence: Sendable {
     /// Whether the code is the application's and may be a cause. The main function is on every stack; checks of libc++ are
     /// inlined into the code that failed them; and a crash reporter only handles the crash.
     package var isCause: Bool {
-      guard isOfApp else { return false }
+      guard isOfApp, !CrashReporters.contains(function: function ?? "", module: module) else { return false }
       guard let function else { return true }
-      return !isMain && !function.hasPrefix("_checkExpectedExecutor") && !function.containsBytes("/include/c++/v1/")
-        && !function.hasPrefix("Swift runtime failure: ")
-        && !CrashReporters.contains(function: function, module: nil)
+      return !isMain && !function.hasPrefix("_checkExpectedExecutor") && !Self.isInlinedCheck(function)
+    }
+
+    /// Whether a function is a check of a library that was inlined, with its message for a name.
+    static func isInlinedCheck(_ function: String) -> Bool {
+      function.hasPrefix("Swift runtime failure: ") || function.containsBytes("/include/c++/v1/")
     }
 
     /// Whether it is the main function, which is on every stack.
     package var isMain: Bool {
       guard let function else { return false }
-      return Self.mainFunctions.contains { function == $0 || function.hasSuffix(".\($0)") }
+      return Self.mainFunctions.contains(function) || function.hasSuffix(".$main()") || function.hasSuffix(".main()")
     }
 
     private static let mainFunctions = ["main", "$main()", "main()", "_main", "__main_argc_argv", "start"]
@@ -65,9 +68,12 @@ package struct CrashEvidence: Sendable {
     /// The frames, the innermost first.
     package var frames: [Frame]
     /// Frames that the report left out.
-    package var elided: [ElidedFrames] = []
+    package var elided: [ElidedFrames]
 
-    package init(index: Int, number: Int? = nil, name: String?, queue: String?, frames: [Frame]) {
+    package init(
+      index: Int, number: Int? = nil, name: String?, queue: String?, frames: [Frame], elided: [ElidedFrames] = []
+    ) {
+      self.elided = elided
       self.index = index
       self.number = number ?? index
       self.name = name

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import CrashpadBytes
+internal import CrashpadSnapshot
 
 /// The statement of a message or a function of a runtime about the end of a process, and its place.
 package struct Verdict: Sendable, Hashable {
   /// The place of the evidence.
   package enum Place: Sendable, Hashable {
-    /// A message, by its place among the messages.
-    case message(Int)
+    /// A message.
+    case message
     /// A frame of the last exception's stack.
     case lastException(frame: Int)
     /// A frame of the crashed thread.
@@ -74,11 +75,12 @@ package struct EvidenceSearch: Sendable {
       }
     }
     for (index, text) in crash.messages.prefix(Self.messageCount).enumerated() {
-      take(verdict(ofMessage: text, at: .message(index), distance: index))
+      take(verdict(ofMessage: text, at: .message, distance: index))
     }
     if isFault { return best }
-    take(verdict(of: crash.lastException, isRaised: true))
-    take(verdict(of: crash.crashedThread?.frames ?? [], isRaised: false))
+    let system = crash.system.operatingSystem
+    take(verdict(of: crash.lastException, isRaised: true, on: system))
+    take(verdict(of: crash.crashedThread?.frames ?? [], isRaised: false, on: system))
     return best
   }
 
@@ -90,7 +92,7 @@ package struct EvidenceSearch: Sendable {
 
   /// Returns the row for the text of a message.
   package func message(_ text: String) -> CodeMeaning? {
-    verdict(ofMessage: text, at: .message(0), distance: 0)?.row
+    verdict(ofMessage: text, at: .message, distance: 0)?.row
   }
 
   private func verdict(ofMessage text: String, at place: Verdict.Place, distance: Int) -> Verdict? {
@@ -108,7 +110,7 @@ package struct EvidenceSearch: Sendable {
       if let writer = message.runtime, let own = grounds.runtime, own != writer { continue }
       for alias in messages[row].aliases {
         let isName = alias == name
-        guard isName || (grounds.level < .general ? reason ?? whole : whole).containsBytes(alias) else { continue }
+        guard isName || (grounds.level < .kind ? reason ?? whole : whole).containsBytes(alias) else { continue }
         let rank = Rank(
           level: grounds.level, isText: !isName, distance: distance, length: alias.utf8.count, name: messages[row].name)
         if best.map({ rank < $0.rank }) ?? true { best = (row, rank) }
@@ -131,20 +133,20 @@ package struct EvidenceSearch: Sendable {
 
   // MARK: Functions
 
-  /// Returns the row for one function, by whatever stands around it.
+  /// Returns the row for one function, whatever stands around it: of rows that fit equally, the one that claims least.
   package func function(_ name: String) -> CodeMeaning? {
     functions.compactMap { row in length(of: name, in: row).map { (row, $0) } }
-      .min { ($0.0.grounds.level.rawValue, -$0.1, $0.0.name) < ($1.0.grounds.level.rawValue, -$1.1, $1.0.name) }?.0
+      .min { (-$0.1, -$0.0.grounds.level.rawValue, $0.0.name) < (-$1.1, -$1.0.grounds.level.rawValue, $1.0.name) }?.0
   }
 
-  private func verdict(of frames: [CrashEvidence.Frame], isRaised: Bool) -> Verdict? {
+  private func verdict(of frames: [CrashEvidence.Frame], isRaised: Bool, on system: OperatingSystem) -> Verdict? {
     guard !frames.isEmpty else { return nil }
-    let chain = RaiseChain(frames)
+    let chain = RaiseChain(frames, on: system)
     var best: Verdict?
     for (index, name) in chain.names.enumerated() where !name.isEmpty {
       let place: Verdict.Place = isRaised ? .lastException(frame: index) : .thread(frame: index)
       // An inlined check has its message for a name.
-      let isMessage = name.hasPrefix("Swift runtime failure: ") || name.containsBytes("/include/c++/v1/")
+      let isMessage = CrashEvidence.Frame.isInlinedCheck(name)
       var verdict = isMessage ? self.verdict(ofMessage: name, at: place, distance: index) : nil
       for row in functions {
         guard let length = length(of: name, in: row), chain.meets(row.grounds.need, at: index, isRaised: isRaised)

@@ -11,7 +11,9 @@ package struct RuntimeMessage: Sendable, Hashable {
   package var reason: String?
 
   package init(_ text: String) {
-    self = Self.objectiveC(text) ?? Self.cxx(text) ?? Self.swift(text) ?? RuntimeMessage(runtime: Self.writer(of: text))
+    self =
+      Self.engine(text) ?? Self.objectiveC(text) ?? Self.cxx(text) ?? Self.swift(text)
+      ?? RuntimeMessage(runtime: Self.writer(of: text))
   }
 
   private init(runtime: Runtime?, exception: String? = nil, reason: String? = nil) {
@@ -21,6 +23,19 @@ package struct RuntimeMessage: Sendable, Hashable {
   }
 
   // MARK: Exceptions
+
+  /// "… due to uncaught exception 'RCTFatalException: Unhandled JS Exception: TypeError: …", of which Foundation's words say
+  /// nothing, and "Uncaught Kotlin exception: kotlin.IllegalStateException: text".
+  private static func engine(_ text: String) -> Self? {
+    if let mark = text.firstRange(of: "Unhandled JS Exception: ") {
+      return Self(runtime: .javaScript, exception: "RCTFatalException", reason: String(text[mark.upperBound...]))
+    }
+    guard let mark = text.firstRange(of: "Uncaught Kotlin exception: ") else { return nil }
+    let rest = text[mark.upperBound...].prefix { $0 != "\n" }
+    let name = rest.prefix { $0 != ":" && $0 != " " }
+    return Self(
+      runtime: .kotlin, exception: String(name), reason: String(rest[name.endIndex...].drop { $0 == ":" || $0 == " " }))
+  }
 
   /// "*** Terminating app due to uncaught exception 'NSRangeException', reason: '*** -[__NSArrayI …'"
   private static func objectiveC(_ text: String) -> Self? {

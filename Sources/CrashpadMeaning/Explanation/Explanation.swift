@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import CrashpadBytes
-internal import CrashpadSnapshot
+package import CrashpadSnapshot
 
 /// The explanation of a crash: what happened, who ended the process, the evidence, advice, and open questions.
 package struct Explanation: Sendable {
@@ -79,7 +79,10 @@ struct ExplanationBuilder {
   var termination: ReportSnapshot.Termination? { report?.termination }
 
   mutating func build() {
-    if describesNoCrash() { return finish() }
+    if describesNoCrash() {
+      if result.certainty == .unknown, crash.outcome != .notSaid { result.certainty = .stated }
+      return finish()
+    }
     if !explainTermination() { explainException() }
     addDisagreement()
     addSystemEvidence()
@@ -159,7 +162,7 @@ struct ExplanationBuilder {
 
 extension ReportSnapshot.Termination {
   /// Such as "RUNNINGBOARD 0xdead10cc"; nil if the report has neither.
-  var codeText: String? {
+  package var codeText: String? {
     let number = code.map { $0 < 0x1_0000 ? String($0) : hex($0) }
     let parts = [namespace, number].compactMap { $0 }
     return parts.isEmpty ? nil : parts.joined(separator: " ")

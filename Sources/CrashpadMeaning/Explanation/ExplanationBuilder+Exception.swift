@@ -168,6 +168,7 @@ extension ExplanationBuilder {
       // The system stores the backtrace only for an exception that nothing caught.
       if isOwnEnd, exception != nil, !crash.lastException.isEmpty {
         takeGeneral("An exception was not caught", exception)
+        result.certainty = .inferred
       }
       return false
     }

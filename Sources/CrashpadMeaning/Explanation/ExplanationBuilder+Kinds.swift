@@ -48,9 +48,7 @@ extension ExplanationBuilder {
 
   /// Explains what a report is about that ended nothing: the guard's own code is in the termination.
   private mutating func explainCondition(_ report: ReportSnapshot) {
-    if let termination = report.termination, termination.namespace == "GUARD", let code = termination.code,
-      code >> 61 != 0
-    {
+    if let code = report.termination?.guardCode {
       explainGuard(code, crash.exception.flatMap { $0.codes.count > 2 ? $0.codes[2] : nil })
     } else {
       explainException()
@@ -69,7 +67,7 @@ extension ExplanationBuilder {
     }
     if report.hasStackOverflow { note("The crash reporter found that the stack overflowed.") }
     if let address = report.intendedAddress {
-      note("The report says that the address meant \(hex(address)): its upper bits do not belong to it.")
+      note("The report gives \(hex(address)) as the intended address: the upper bits are not part of it.")
     }
     for thread in crash.threads {
       for gap in thread.elided.prefix(2) {
@@ -128,7 +126,7 @@ extension ExplanationBuilder {
   }
 
   private mutating func explainMemory(_ report: ReportSnapshot) -> Bool {
-    result.summary = "The system ended the process: it used more memory than it may."
+    result.summary = "The system ended the process: it used more memory than it is allowed to."
     result.endedBy = ["The kernel's memory manager (jetsam)."]
     if let footprint = report.memory?.footprint {
       let limit = report.memory?.limit.map { " of the \(grouped($0)) that it may use" } ?? ""

@@ -9,7 +9,7 @@ enum FileLocks {
     "NSPersistentStore", "NSSQLCore", "NSSQLiteConnection", "NSManagedObjectContext", "NSPersistentContainer",
     "FMDatabase", "FMDatabaseQueue", "RLMRealm", "realm::", "GRDB.", "SQLite.", "mdb_txn_commit", "leveldb::",
   ]
-  private static let prefixes = ["sqlite3_", "sqlite3", "_fcntl", "__fcntl", "mdb_"]
+  private static let prefixes = ["sqlite3", "fcntl", "mdb_"]
   private static let modules: Set<String> = [
     "libsqlite3.dylib", "SQLite", "GRDB", "Realm", "RealmSwift", "CoreData", "FMDB", "SQLCipher", "libsqlite3.so.0",
   ]
@@ -19,18 +19,16 @@ enum FileLocks {
     guard !isIdle(thread) else { return nil }
     return thread.frames.firstIndex { frame in
       if frame.module.map(modules.contains) == true { return true }
-      guard let function = frame.function, !frame.isOfApp || !isMain(function) else { return false }
+      guard let function = frame.function, !frame.isMain else { return false }
       let name = function.drop { "+-[_(".contains($0) }
       return prefixes.contains { name.hasPrefix($0) } || functions.contains { function.containsIdentifier($0) }
     }
   }
 
-  private static func isMain(_ function: String) -> Bool { function.containsBytes("main") }
-
-  /// Whether the thread waits in a run loop or for work, with no code of the application or a database above.
+  /// Whether the thread waits in a run loop or for work. A main thread that waits for another process, such as that of a
+  /// file coordinator, has the run loop below it, too.
   private static func isIdle(_ thread: CrashEvidence.Thread) -> Bool {
     guard let leaf = thread.frames.first?.function else { return false }
-    return leaf.hasPrefix("mach_msg") && thread.has(["CFRunLoopServiceMachPort", "__CFRunLoopRun"])
-      || leaf.containsBytes("workq_kernreturn")
+    return MainThreadWait.isIdle(thread) || leaf.containsBytes("workq_kernreturn")
   }
 }

@@ -54,7 +54,7 @@ struct MainThreadWait {
   }
 
   /// Whether the thread waits in the run loop, with no frame of the app above it.
-  private static func isIdle(_ thread: CrashEvidence.Thread) -> Bool {
+  static func isIdle(_ thread: CrashEvidence.Thread) -> Bool {
     guard let leaf = thread.frames[0].function, leaf.hasPrefix("mach_msg") else { return false }
     guard let loop = thread.first(["__CFRunLoopServiceMachPort", "__CFRunLoopRun"]), loop < depth else { return false }
     return !thread.frames.prefix(loop).contains { $0.isOfApp }

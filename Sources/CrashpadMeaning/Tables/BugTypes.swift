@@ -36,7 +36,7 @@ extension CodeMeaning {
       [206], "fatal use of CPU time", "A process was ended because of its CPU time", by: "the kernel's monitor",
       advice: ["Read the heaviest stack, and the limit in the head."]),
     bugType(
-      [210, 110, 10], "panic", "The kernel stopped, and the device started anew", by: "the kernel: all processes ended",
+      [210, 110, 10], "panic", "The kernel stopped, and the device restarted", by: "the kernel: all processes ended",
       advice: ["Read the first line of panicString; look for a process named in it.", "Report it to Apple."]),
     bugType(
       [151], "forced reset", "A person or the watchdog reset the device", by: "the reset: all processes ended",

@@ -31,6 +31,11 @@ extension CodeMeaning {
 
   static let uncaught = "abort(), after an exception that was not caught: SIGABRT"
 
+  private static let terminateHandlers = [
+    "demangling_terminate_handler", "std::__terminate", "std::terminate", "__verbose_terminate_handler",
+    "__cxa_rethrow",
+  ]
+
   /// Functions that raise exceptions, and those that end a process because of one.
   private static let exceptionFunctions: [CodeMeaning] = [
     function(
@@ -69,14 +74,13 @@ extension CodeMeaning {
     function(
       "valueForUndefinedKey:", ["setValue:forUndefinedKey:"], need: .objectiveCThrow, printing: "NSUnknownKeyException"),
     function(
-      "objc_exception_throw", ["__exceptionPreprocess", "objc_exception_rethrow"], printing: "Uncaught NSException",
-      causes: [], advice: [lastException]),
+      "objc_exception_throw", ["__exceptionPreprocess", "objc_exception_rethrow"], need: .raised(.objectiveC),
+      printing: "Uncaught NSException", causes: [], advice: [lastException]),
     function(
-      "__cxa_throw", need: .callerOtherThanObjectiveC, printing: "Uncaught C++ exception", causes: [],
+      "__cxa_throw", terminateHandlers, need: .raised(.cxx), printing: "Uncaught C++ exception", causes: [],
       advice: ["The caller of __cxa_throw threw it: read what it throws."]),
     function(
-      .unspecific, "demangling_terminate_handler",
-      ["std::__terminate", "std::terminate", "__verbose_terminate_handler", "_objc_terminate", "__cxa_rethrow"],
+      .unspecific, "_objc_terminate", terminateHandlers, need: .raised(.objectiveCOrCxx),
       "A C++ or Objective-C exception was not caught", by: uncaught,
       causes: ["The stack has no function that threw, which would tell the two apart."],
       advice: ["Look for what threw: symbols of the program may show it.", lastException],

@@ -7,26 +7,31 @@ package enum CrashReporters {
   /// The beginnings of names of functions, types and methods. Words that programs use for other things, such as Matrix of
   /// WeChat's reporter, are not among them.
   private static let functions = [
-    "KSCrash", "kscrash", "kscm_", "ksmachine", "kssc_", "ksbt_", "Sentry", "sentry_", "sentrycrash", "FIRCLS",
+    "KSCrash", "kscrash", "kscm_", "ksmachine", "kssc_", "ksbt_", "SentryCrash", "SentryClient", "SentryHub",
+    "SentrySDK",
+    "SentryBreadcrumb", "SentryUncaughtNSExceptions", "sentry_", "sentrycrash", "FIRCLS",
     "FIRCrashlytics", "CLSTerminate", "CLSUncaught", "CLSException", "CLSSignal", "CLSMach", "PLCrash", "plcrash",
     "plcr_", "MSACCrash", "MSACWrapper", "MSCrashes", "BITCrash", "Bugsnag", "bugsnag", "bsg_", "BSG_KS", "BSGHandle",
-    "NRMACrash", "NRMAUncaught", "NewRelic", "ADEum", "IBGCrash", "Instabug", "Embrace", "EMBCrash", "DDCrash",
-    "Raygun", "BuglyCrash", "BLYCrash", "UMCrash", "RollbarCrash", "DTXCrash", "crashpad::", "breakpad::",
+    "NRMACrash", "NRMAUncaught", "ADEum", "IBGCrash", "EMBCrash", "DDCrash",
+    "RaygunCrash", "BuglyCrash", "BLYCrash", "UMCrash", "RollbarCrash", "DTXCrash", "crashpad::", "breakpad::",
     "google_breakpad::", "uncaught_exception_handler", "uncaughtExceptionHandler", "UncaughtExceptionHandler",
     "handleUncaughtException", "CPPExceptionTerminate",
   ]
 
   /// Whether the code is a crash reporter's: by the words with which its names begin, or its framework.
   package static func contains(function: String, module: String?) -> Bool {
-    if let module, modules.contains(where: { module.hasPrefix($0) }) { return true }
+    if let module, modules.contains(module) || libraries.contains(where: { module.hasPrefix($0) }) { return true }
     let name = function.drop { "+-[_(".contains($0) }
     return functions.contains { name.hasPrefix($0) }
   }
 
-  private static let modules = [
-    "Sentry", "KSCrash", "CrashReporter", "FirebaseCrashlytics", "Bugsnag", "AppCenterCrashes", "DatadogCrashReporting",
-    "EmbraceIO", "NewRelic", "libcrashpad", "libsentry", "libbugsnag",
+  /// Whole names: a program may be called SentryTower.
+  private static let modules: Set<String> = [
+    "Sentry", "SentrySwift", "SentryObjC", "KSCrash", "KSCrashRecording", "CrashReporter", "FirebaseCrashlytics",
+    "Bugsnag",
+    "AppCenterCrashes", "DatadogCrashReporting", "EmbraceIO", "NewRelic",
   ]
+  private static let libraries = ["libcrashpad", "libsentry", "libbugsnag"]
 }
 
 /// Libraries of which a row of the table knows functions. Programs link them statically too: their frames are searched as a

@@ -305,7 +305,7 @@ extension CodeMeaning {
       advice: ["See crashpadctl explain DYLD 1 and DYLD 4."], .file("Apple", "dyld")),
     CodeMeaning(
       .message, "Message to no object", aliases: ["objc_msgsend() selector name:"],
-      "A message was sent to a pointer that is no object: mostly one that was deallocated",
+      "A message was sent to a pointer that is not an object: mostly one that was deallocated",
       endedBy: "the kernel, for the access of objc_msgSend",
       causes: ["An object that was released too often, or used after its owner was gone."],
       advice: [
@@ -314,7 +314,7 @@ extension CodeMeaning {
       .file("Apple", "objc4, objc-msg"), grounds: Grounds(.cause, explainsFaults: true)),
     CodeMeaning(
       .message, "Stack exhausted by recursion", aliases: ["thread stack size exceeded due to excessive recursion"],
-      "The stack is full: functions called each other without an end",
+      "The stack is full: functions called each other without end",
       endedBy: "the kernel, for an access behind the end of the stack",
       causes: ["A condition that ends the recursion and is never met.", "Data that refer to themselves."],
       advice: ["Look for the functions that repeat in the stack, and for the end of their recursion."],

@@ -41,7 +41,11 @@ package final class GroupIndex {
     }
     try checkTables()
     try check(settings)
-    if try number("PRAGMA user_version") < GroupIndexTables.version { try migrate() }
+    if try number("PRAGMA user_version") < GroupIndexTables.version {
+      try migrate()
+      // Only the names of an older index were compared.
+      try checkTables()
+    }
   }
 
   /// Refuses tables, indexes and triggers that this program did not make: a trigger runs with each row that is added, and

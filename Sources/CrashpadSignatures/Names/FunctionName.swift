@@ -34,7 +34,7 @@ package enum FunctionName {
   }
 
   /// The first 4 KiB: the rules search a name many times, and a hostile report may have one of megabytes.
-  private static func shortened(_ name: String) -> String {
+  static func shortened(_ name: String) -> String {
     name.utf8.count <= 4096 ? name : String(decoding: name.utf8.prefix(4096), as: UTF8.self)
   }
 

@@ -21,7 +21,7 @@ enum SwiftLibrary {
   ]
 
   static func owner(of symbol: String, isInlined: Bool, isInApp: Bool) -> Owner {
-    let full = SwiftName.isMangled(symbol) ? Demangler.demangle(symbol, .full) : nil
+    let full = SwiftName.isMangled(symbol) ? Demangler.demangle(symbol, .full).map(FunctionName.shortened) : nil
     if let module = SwiftName.owner(NameText(full ?? symbol), isFull: full != nil) {
       return modules.contains(module) ? .library : .program
     }

@@ -3,14 +3,15 @@ internal import CrashpadBytes
 internal import CCrashpadElfutils
 
 extension DieScanner {
-  /// All scopes of a unit, in the order of their offsets, at most `most`.
+  /// All scopes of a unit, in the order of their offsets; none if there are more than `most`, or if the unit is damaged: the
+  /// ends of the scopes that are open there are not known.
   func scopes(_ unit: RawSpan, from start: UInt64, most: Int) -> [EntryScope] {
     var scopes: [EntryScope] = []
     var open: [(depth: Int, index: Int)] = []
     var (offset, depth) = (0, 0)
     while offset < unit.byteCount, scopes.count < most {
       let entry = offset
-      guard let code = unit.unsigned(&offset) else { return scopes }
+      guard let code = unit.unsigned(&offset) else { return [] }
       if code == 0 {
         depth -= 1
         if let last = open.last, last.depth == depth {
@@ -20,10 +21,11 @@ extension DieScanner {
         if depth <= 0 { return scopes }
         continue
       }
-      guard code < UInt64(abbreviations.count), abbreviations[Int(code)].isKnown else { return scopes }
+      guard code < UInt64(abbreviations.count), abbreviations[Int(code)].isKnown else { return [] }
       let abbreviation = abbreviations[Int(code)]
-      guard skip(abbreviation, unit, &offset) else { return scopes }
-      if let kind = abbreviation.scope {
+      guard skip(abbreviation, unit, &offset) else { return [] }
+      // A scope without entries contains nothing.
+      if let kind = abbreviation.scope, abbreviation.hasChildren {
         scopes.append(
           EntryScope(
             kind: kind, start: start + UInt64(entry), end: start + UInt64(unit.byteCount), parent: open.last?.index))
@@ -31,7 +33,7 @@ extension DieScanner {
       }
       if abbreviation.hasChildren { depth += 1 } else if depth == 0 { return scopes }
     }
-    return scopes
+    return open.isEmpty ? scopes : []
   }
 
   /// The offset of the entry of the function that the call goes to which returns to `address`; nil if the entries of the

@@ -230,17 +230,22 @@ final class DwarfSections {
   /// More than any unit has.
   private static let maximumScopes = 1 << 18
 
-  /// The entries around the one at `offset`, the innermost first.
+  /// Deeper than any program nests, with the scopes that end before.
+  private static let mostOwners = 64
+  private static let mostSteps = 4096
+
+  /// The entries around the one at `offset`, the innermost first; none if there are more than programs have.
   private func owners(of offset: UInt64, unit number: Int) -> [EntryScope] {
     let all = scopes(of: number)
     let next = all.indices.partitioningIndex { all[$0].start >= offset }
     var owners: [EntryScope] = []
     var index = next > 0 ? next - 1 : nil
-    while let current = index {
+    for _ in 0..<Self.mostSteps {
+      guard let current = index else { return owners.count > Self.mostOwners ? [] : owners }
       if all[current].end > offset { owners.append(all[current]) }
       index = all[current].parent
     }
-    return owners
+    return []
   }
 
   private func scopes(of number: Int) -> [EntryScope] {
@@ -269,7 +274,7 @@ final class DwarfSections {
     var place = Place()
     guard let (declaration, line, unit) = declaration(of: offset) else { return place }
     let owners = owners(of: declaration, unit: unit)
-    if let first = owners.first, first.kind == .type, isLambda(first),
+    if let first = owners.first, first.kind == .type, isLambda(first, of: names.short),
       let function = owners.first(where: { $0.kind == .function }),
       // GCC gives the line of the type alone.
       let line = nameEntry(at: first.start)?.0.line ?? line, let start = self.declaration(of: function.start)?.line,
@@ -294,9 +299,11 @@ final class DwarfSections {
     return nil
   }
 
-  private func isLambda(_ scope: EntryScope) -> Bool {
+  /// Whether a type is that of a lambda. Clang gives it no name, as other types have none: its function then tells them apart.
+  private func isLambda(_ scope: EntryScope, of function: String?) -> Bool {
     guard let (entry, unit) = nameEntry(at: scope.start) else { return false }
-    return entry.name.flatMap { text($0, unit: unit) }?.hasPrefix("<lambda") ?? true
+    if let name = entry.name.flatMap({ text($0, unit: unit) }) { return name.hasPrefix("<lambda") }
+    return function.map { $0.hasPrefix("operator()") || $0 == "__invoke" } ?? false
   }
 
   /// - Parameter owners: the innermost first.
@@ -306,7 +313,7 @@ final class DwarfSections {
       let names = names(at: owner.start)
       switch owner.kind {
       case .namespace: name = (names.short ?? "(anonymous namespace)") + "::" + name
-      case .type: name = (isLambda(owner) ? "{lambda}" : names.short ?? "{unnamed}") + "::" + name
+      case .type: name = (isLambda(owner, of: short) ? "{lambda}" : names.short ?? "{unnamed}") + "::" + name
       case .function:
         // A mangled name has all owners.
         if let linkage = names.linkage { return (Demangler.demangle(linkage) ?? linkage) + "::" + name }

@@ -34,7 +34,7 @@ package struct PerfMap: Sendable {
   static func name(_ processID: Int32) -> String { "perf-\(processID).map" }
 
   init(_ path: FilePath) throws {
-    file = try InputFile(path)
+    file = try InputFile(regular: path)
     var entries = file.withBytes { Self.lines($0) }
     try file.checkReading()
     entries.sort { ($0.start, $0.line) < ($1.start, $1.line) }

@@ -12,7 +12,7 @@ extension StackWalker {
   }
 
   /// The registers of a caller, and how they were found.
-  private struct Found {
+  struct Found {
     var registers: FrameRegisters
     let trust: FrameTrust
     var skippedWords: Int?
@@ -59,7 +59,7 @@ extension StackWalker {
   }
 
   /// No system maps code below.
-  private static let firstAddress: UInt64 = 4096
+  static let firstAddress: UInt64 = 4096
 
   private func advances(from callee: Position, to caller: FrameRegisters, _ instruction: UInt64) -> Bool {
     guard let old = callee.registers.stackPointer, let new = caller.stackPointer, !hasLostStack(callee) else {
@@ -71,7 +71,7 @@ extension StackWalker {
   }
 
   /// A word of the process as long as an address; `address` is rounded down to its alignment.
-  private func load(_ address: UInt64, _ position: Position) -> UInt64? {
+  func load(_ address: UInt64, _ position: Position) -> UInt64? {
     let size = position.architecture.addressSize
     let address = address & ~(size - 1)
     return size == 8 ? process.memory.word(address) : process.memory.halfWord(address)
@@ -181,7 +181,7 @@ extension StackWalker {
   }
 
   /// The state of a function's frame, as far as the next instruction tells.
-  private enum FrameState {
+  enum FrameState {
     /// The next instruction sets the frame pointer, whose old value was just pushed.
     case saved
     /// The next instruction returns.
@@ -217,7 +217,7 @@ extension StackWalker {
 
   /// The start of the function at a place, by its symbol. The part that compilers move away from a function does not begin
   /// as a function does.
-  private func functionStart(_ callee: Position, _ module: WalkedModule) -> UInt64? {
+  func functionStart(_ callee: Position, _ module: WalkedModule) -> UInt64? {
     guard let symbols = module.symbols, case let offset = callee.lookupAddress &- module.address,
       let start = symbols.functionAddress(offset), start <= offset,
       symbols.symbolize(offset)?.frames.last?.function?.contains(".cold") != true
@@ -356,7 +356,7 @@ extension StackWalker {
   }
 
   /// Whether a chain of frame pointers goes on: there is a record further out, with a return address or none.
-  private func continues(_ next: UInt64, after frame: UInt64, _ callee: Position) -> Bool {
+  func continues(_ next: UInt64, after frame: UInt64, _ callee: Position) -> Bool {
     let size = callee.architecture.addressSize
     guard next > frame, next % size == 0, let saved = load(next &+ size, callee) else { return false }
     if saved == 0 { return load(next, callee) == 0 }
@@ -396,85 +396,6 @@ extension StackWalker {
     return false
   }
 
-  // MARK: Scanning
-
-  private func byScan(_ callee: Position) -> Found? {
-    guard let start = callee.registers.stackPointer else { return nil }
-    let size = callee.architecture.addressSize
-    let words = callee.trust == .context ? limits.scannedWords * 4 : limits.scannedWords
-    let function = callee.module.flatMap { functionStart(callee, $0) }
-    var first: Found?
-    for index in 0..<UInt64(words) {
-      let place = (start & ~(size - 1)) &+ size &* index
-      guard place >= start else { continue }
-      guard let value = load(place, callee) else { return first }
-      guard looksLikeReturnAddress(stripped(value), callee) else { continue }
-      switch function.map({ target(ofCallBefore: stripped(value), from: callee, $0) }) ?? .unknown {
-      case .function: return scanned(value, at: place, index, callee)
-      case .unknown where first == nil: return scanned(value, at: place, index, callee)
-      // A word that is left over from an earlier call counts only if none further out is better.
-      case .unknown, .otherFunction: first = first ?? scanned(value, at: place, index, callee)
-      }
-    }
-    return first
-  }
-
-  /// A register that may hold anything led to a guess: a word before it, behind a call to the function at hand, is better.
-  private func better(than guess: Found, _ callee: Position) -> Found {
-    guard let scanned = byScan(callee), let function = callee.module.flatMap({ functionStart(callee, $0) }),
-      let near = scanned.registers.stackPointer, let far = guess.registers.stackPointer, near < far,
-      let address = scanned.registers.instructionPointer.map(stripped),
-      target(ofCallBefore: address, from: callee, function) == .function
-    else { return guess }
-    return scanned
-  }
-
-  private func scanned(_ value: UInt64, at place: UInt64, _ index: UInt64, _ callee: Position) -> Found {
-    var caller = FrameRegisters(callee.architecture)
-    caller.instructionPointer = value
-    caller.stackPointer = place &+ callee.architecture.addressSize
-    caller.framePointer = framePointer(ofCallerAt: place, callee)
-    var found = Found(caller, .scan)
-    found.skippedWords = Int(index)
-    return found
-  }
-
-  private enum CallTarget {
-    case function
-    case otherFunction
-    case unknown
-  }
-
-  /// Whether the call before a return address leads to the start of the function at hand, or to that of another one. A
-  /// function may have been reached by a pointer, or by a jump of the one that was called.
-  private func target(ofCallBefore address: UInt64, from callee: Position, _ function: UInt64) -> CallTarget {
-    guard case .some(.direct(let target)?) = call(before: address, callee) else { return .unknown }
-    if target == function { return .function }
-    guard let module = module(at: target), case let offset = target - module.address,
-      module.symbols?.functionAddress(offset) == offset
-    else { return .unknown }
-    return .otherFunction
-  }
-
-  /// The frame pointer of a caller whose return address is at a place: it may be saved just below it, or still be in the
-  /// register. The one that leads on is taken.
-  private func framePointer(ofCallerAt place: UInt64, _ callee: Position) -> UInt64? {
-    let size = callee.architecture.addressSize
-    let saved = callee.architecture.isIntel && place >= size ? load(place - size, callee) : nil
-    let candidates = [saved, callee.registers.framePointer].compactMap { $0 }.filter { $0 > place }
-    return candidates.first { continues($0, after: place, callee) } ?? candidates.last
-  }
-
-  private func looksLikeReturnAddress(_ address: UInt64, _ callee: Position) -> Bool {
-    guard mayFollowCall(address, callee), let module = module(behindCallAt: address) else { return false }
-    guard let symbols = module.symbols else { return true }
-    if isSignalReturn(address, callee, module) { return true }
-    let offset = (address & ~1) - module.address
-    guard symbols.isInFunction(offset &- 1) else { return false }
-    // The address of a function is rather a pointer to it than a place behind a call, unless the call is there to see.
-    return symbols.functionAddress(offset) != offset || call(before: address, callee) != nil
-  }
-
   // MARK: Evidence
 
   /// The last byte of a call, by its return address. Bit 0 of that may mark Thumb; on other processors one byte less is in
@@ -482,11 +403,11 @@ extension StackWalker {
   private func endOfCall(_ address: UInt64) -> UInt64 { (address & ~1) &- 1 }
 
   /// The module of the call that returns to an address.
-  private func module(behindCallAt address: UInt64) -> WalkedModule? { module(at: endOfCall(address)) }
+  func module(behindCallAt address: UInt64) -> WalkedModule? { module(at: endOfCall(address)) }
 
   /// Whether an address is in the code of a module, and behind a call or at the code to which a signal handler returns, as
   /// far as that is known.
-  private func mayFollowCall(_ address: UInt64, _ callee: Position) -> Bool {
+  func mayFollowCall(_ address: UInt64, _ callee: Position) -> Bool {
     guard isAligned(address, callee), let module = module(behindCallAt: address),
       // The headers of a program are in its memory, but are no code.
       endOfCall(address) - module.address >= Self.smallestHeader
@@ -510,7 +431,7 @@ extension StackWalker {
   }
 
   /// Whether the kernel's frame of a signal handler has the address: no call is before it.
-  private func isSignalReturn(_ address: UInt64, _ callee: Position, _ module: WalkedModule) -> Bool {
+  func isSignalReturn(_ address: UInt64, _ callee: Position, _ module: WalkedModule) -> Bool {
     SignalReturn.rules(callee.architecture) { code(at: address &+ $0, module) } != nil
       || module.symbols?.frameRules(at: address - module.address, callee.architecture)?.isSignalFrame == true
   }
@@ -518,7 +439,7 @@ extension StackWalker {
   /// The call that ends at a return address: nil if its code is not known, and a nil call if it is none.
   ///
   /// Memory of the dump may show a call, but not that there is none: what is private in it may have been replaced.
-  private func call(before address: UInt64, _ callee: Position) -> CallInstruction?? {
+  func call(before address: UInt64, _ callee: Position) -> CallInstruction?? {
     let isArm = if case .arm = callee.architecture { true } else { false }
     let end = isArm ? address & ~1 : address
     let start = end &- CallInstruction.reach

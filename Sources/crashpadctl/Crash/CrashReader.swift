@@ -31,7 +31,8 @@ struct CrashReader: Sendable {
       var result = BatchResult<Crash>(status: dump.status, messages: dump.lines(input.name))
       guard let snapshot = dump.snapshot else { return result }
       guard snapshot.isCounted else {
-        result.messages.append("\(input.name): not counted: the report is of no crash (\(snapshot.outcome.rawValue))")
+        let outcome = snapshot.outcome.rawValue
+        result.messages.append("\(input.name): not counted: the report is not about a crash (\(outcome))")
         return result
       }
       let facts = CrashFacts(dump, snapshot, input: input.name, at: input.path)

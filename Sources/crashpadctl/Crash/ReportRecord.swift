@@ -31,16 +31,16 @@ enum ReportRecord {
       $0.deallocatedObjects.isEmpty ? nil : $0.deallocatedObjects
     },
     .object("memory", memory, "The memory of the process.", .omittable) { $0.memory },
-    .flag("ended_for_memory", "True if the process was ended as it used too much memory.", .omittable) {
+    .flag("ended_for_memory", "True if the process was ended because it used too much memory.", .omittable) {
       $0.endedForMemory ? true : nil
     },
-    .flag("deadlock", "True if the process was ended as its main thread was deadlocked.", .omittable) {
+    .flag("deadlock", "True if the process was ended because its main thread was deadlocked.", .omittable) {
       $0.isDeadlock ? true : nil
     },
     .flag("stack_overflow", "True if the crash reporter found that the stack overflowed.", .omittable) {
       $0.hasStackOverflow ? true : nil
     },
-    .list("blockers", blocker, "Threads that wait for others, as the report says it.", .omittable) {
+    .list("blockers", blocker, "Threads that wait for others, according to the report.", .omittable) {
       $0.blockers.isEmpty ? nil : $0.blockers
     },
     .object("panic", panic, "The panic of the kernel, or the reset.", .omittable) { $0.panic },
@@ -96,7 +96,7 @@ enum ReportRecord {
     .flag("non_fatal", "Whether the process went on.") { $0.isNonFatal },
     .flag("simulated", "Whether a test or a tool asked for it.") { $0.isSimulated },
     .address("fault_address", "The processor's address of the fault.") { $0.faultAddress },
-    .address("intended_address", "The address before bits of it were changed, as the report says it.", .omittable) {
+    .address("intended_address", "The address before bits of it were changed, according to the report.", .omittable) {
       $0.intendedAddress
     },
     .address("syndrome", "The processor's syndrome.") { $0.syndrome },

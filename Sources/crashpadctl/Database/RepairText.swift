@@ -26,7 +26,7 @@ enum RepairText {
   static func text(_ obstacle: DatabaseRepair.Obstacle) -> String {
     switch obstacle {
     case .busy: "some program has its lock, or died with it; try again"
-    case .ended: "asked to end before; the next repair does it"
+    case .ended: "not done: the run was asked to end; the next repair does it"
     case .file(let failure):
       "\(TextFormat.printable(failure.path)): \(Sentences.failure(failure, creating: true).text)"
     }

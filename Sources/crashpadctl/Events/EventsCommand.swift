@@ -144,7 +144,7 @@ struct EventsRun {
     if reader.cursor == nil { list.reportSkipped() }
     let hasEnded = readCount < inputs.count
     if hasEnded {
-      Terminal.error("crashpadctl: asked to end before all dumps were read; the next run reads the others")
+      Terminal.error("crashpadctl: stopped before all dumps were read; the next run reads the rest")
     }
     return EndSignals.status(status, isPartial: hasEnded)
   }

@@ -48,7 +48,7 @@ struct GroupIndexRun {
       let update = try update(index, list, search)
       let status = update.status
       if update.hasEnded {
-        Terminal.error("crashpadctl: asked to end before all dumps were read; the next run reads the others")
+        Terminal.error("crashpadctl: stopped before all dumps were read; the next run reads the rest")
         return EndSignals.status(status, isPartial: true)
       }
       list.reportSkipped()

@@ -2,7 +2,7 @@
 import ArgumentParser
 
 /// A command, or a group of them, in the tree of what the tool can do. Says without a conversion of types, which takes long,
-/// which of both it is.
+/// which of the two it is.
 struct CommandNode: Sendable {
   enum Kind {
     case command(any Command.Type)

@@ -32,6 +32,8 @@ struct EndingOptions: OptionTable {
 
 extension OptionRows {
   mutating func grace(_ value: inout DurationArgument) {
-    option(&value, "--grace <duration>", "After a signal that ends the run, give what is in progress so long, e.g. 5s.")
+    option(
+      &value, "--grace <duration>",
+      "After a signal that ends the run, allow this long for what is in progress, e.g. 5s.")
   }
 }
