@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+internal import CrashpadBytes
 internal import CrashpadFiles
 
 /// The choices that are the same for all forms of archives: the members that are dumps or reports, and the one that is meant.

@@ -20,6 +20,7 @@ package struct InputIdentity: Sendable, Hashable {
     }
     guard status.st_mode & S_IFMT == S_IFREG else { return nil }
     (device, inode) = (UInt64(status.st_dev), UInt64(status.st_ino))
-    part = FilePath(root: nil, names)
+    // Without names this would take a tenth of the instructions of a start.
+    part = names.isEmpty ? FilePath() : FilePath(root: nil, names)
   }
 }

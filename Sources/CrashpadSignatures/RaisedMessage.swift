@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+internal import CrashpadBytes
 internal import CrashpadSnapshot
 
 /// An error of a language whose engine ends the process for it: only the message has its class and its own stack.

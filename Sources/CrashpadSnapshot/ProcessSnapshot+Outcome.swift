@@ -69,7 +69,9 @@ extension ReportSnapshot {
     // SymptomsCPUUsageFatal.
     if bugType == "206" { return true }
     guard kind == .resource || kind == .hang else { return false }
-    if field("Action taken")?.lowercased().contains("killed") == true { return true }
+    if field("Action taken")?.lowercased().split(whereSeparator: { !$0.isLetter }).contains("killed") == true {
+      return true
+    }
     return Self.isFatal(exception) || exceptionSignal == "SIGKILL" || Self.isFatal(exceptionSubtype)
   }
 
@@ -83,7 +85,7 @@ extension ReportSnapshot {
   private static func isFatal(_ subtype: String?) -> Bool {
     guard let subtype else { return false }
     let words = subtype.split { !$0.isLetter && $0 != "-" }
-    return words.contains("FATAL") && !subtype.contains("NON-FATAL") && !words.contains("NON")
+    return words.contains("FATAL") && !words.contains("NON-FATAL") && !words.contains("NON")
   }
 
   /// Whether the report says that the system did nothing.

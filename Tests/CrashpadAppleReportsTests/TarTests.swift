@@ -214,8 +214,8 @@ struct TarTests {
     #expect(try run("inspect d.tar").errorText == "d.tar: error: is a tar archive that is damaged\n")
   }
 
-  @Test("A million members take no memory each, and too many reports are refused")
-  func million() throws {
+  @Test("Members are not kept, and too many reports are refused")
+  func manyMembers() throws {
     final class Counter: TarVisitor {
       var count = 0
       func begin(_ member: TarMember) -> Bool {
@@ -228,8 +228,9 @@ struct TarTests {
     let counter = Counter()
     var reader = TarReader()
     let block = Packing.blocks(.init("a", []))
-    for _ in 0..<1_000_000 { try unsafe reader.read(block.span.bytes, counter) }
-    #expect(counter.count == 1_000_000)
+    let count = Soak.times(1_000_000, or: 50_000)
+    for _ in 0..<count { try unsafe reader.read(block.span.bytes, counter) }
+    #expect(counter.count == count)
     #expect(throws: TarFailure.cut) { try reader.finish() }
 
     let entries = (0...65_536).flatMap { Packing.blocks(.init("\($0).ips", [0x7b])) }

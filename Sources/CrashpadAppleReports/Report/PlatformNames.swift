@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+internal import CrashpadBytes
 internal import CrashpadSnapshot
 
 /// The text in which a report names its system: "iPhone OS 15.4 (19E5241a)", "xrOS 1.1 (21O209)", "Linux".

@@ -67,7 +67,7 @@ package struct ModuleIdentity: Sendable, Hashable {
   }
 
   /// The names that readers of processes, and Breakpad's writers, give the page of code that the kernel maps.
-  private static let kernelNames: Set<String> = [
+  private static let kernelNames = [
     "linux-gate.so", "linux-gate.so.1", "linux-vdso.so.1", "linux-vdso32.so.1", "linux-vdso64.so.1", "[vdso]",
   ]
 }

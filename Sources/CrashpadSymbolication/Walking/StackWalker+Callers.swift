@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+internal import CrashpadBytes
 internal import CrashpadSnapshot
 
 /// The methods that find a caller, from the most to the least reliable: rules, the state of a function that has just been
