@@ -24,6 +24,10 @@ LINK = -Xswiftc -use-ld=lld -Xswiftc -Xclang-linker -Xswiftc -static-libgcc -Xli
   --disable-local-rpath
 RELEASE = -c release --static-swift-stdlib $(LINK) -Xswiftc -gnone -Xswiftc -Xfrontend -Xswiftc -function-sections \
   -Xlinker -s -Xlinker -L$(CURDIR)/$(STATIC) $$(cat $(STATIC)/flags) $(STRICT)
+# A library for programs that have no Swift: compiled with the same options, so that nothing is compiled twice. The archives
+# of $(STATIC) are not made for shared libraries.
+SHARED = -c release --static-swift-stdlib $(LINK) -Xswiftc -gnone -Xswiftc -Xfrontend -Xswiftc -function-sections \
+  -Xlinker -s $$(grep -o -e '-Xcc [^ ]*' $(STATIC)/flags) $(STRICT)
 TOOL = .build/release/crashpadctl
 # The tests are built without optimization, because that is fastest; but not in SwiftPM's debug configuration, in which
 # ArgumentParser checks all options at each of the 9,000 starts of the tool: that took 4 of 8 minutes of processor time.
@@ -36,8 +40,6 @@ OPTIMIZED = -c release --scratch-path .build-sweep -Xswiftc -enable-testing
 HANDLER = .build/handler/libcrashpad_handler.so
 # The sample files in the commands of README.md.
 DEMO = .build/demo
-VERSION = $(shell sed -n 's/^let toolVersion = "\(.*\)"/\1/p' Sources/crashpadctl/Output/ToolVersion.swift)
-DIST = .build/crashpadctl-$(VERSION)-linux-$(shell uname -m).tar.gz
 FUZZERS = FuzzIntermediateDump FuzzDumpJSON FuzzMinidump FuzzCore FuzzMachO FuzzSym FuzzElf FuzzReport \
   FuzzCrashText FuzzPacked FuzzPE FuzzWrapped
 LIBRARIES = CrashpadCore CrashpadSymbols CrashpadExplanations CrashpadGroups CrashpadPages CrashpadClient CrashpadDatabase \
@@ -61,7 +63,7 @@ help:
 	@echo "make format     format the sources"
 	@echo "make install    install the build: PREFIX=$(PREFIX) DESTDIR=$(DESTDIR)"
 	@echo "make uninstall  remove the installed files"
-	@echo "make dist       pack the installed files: $(DIST)"
+	@echo "make dist       make packages in dist/: an archive, Debian packages, an image"
 
 demo: build
 	scripts/demo $(TOOL) $(DEMO)
@@ -161,12 +163,12 @@ man:
 install:
 	@[ -x $(TOOL) ] && [ -e $(HANDLER) ] || { echo "nothing to install: run 'make build' first, without sudo" >&2; exit 1; }
 	install -D -m 755 $(TOOL) $(DESTDIR)$(PREFIX)/bin/crashpadctl
-	install -D -m 755 $(HANDLER) $(DESTDIR)$(PREFIX)/lib/crashpadctl/libcrashpad_handler.so
+	install -D -m 644 $(HANDLER) $(DESTDIR)$(PREFIX)/lib/crashpadctl/libcrashpad_handler.so
 	for page in man/*.[157]; do \
 	  install -D -m 644 $$page $(DESTDIR)$(PREFIX)/share/man/man$${page##*.}/$${page##*/} || exit 1; done
 	mkdir -p $(DESTDIR)$(PREFIX)/share/bash-completion/completions $(DESTDIR)$(PREFIX)/share/zsh/site-functions \
 	  $(DESTDIR)$(FISH_COMPLETIONS)
-	$(TOOL) --generate-completion-script bash > $(DESTDIR)$(PREFIX)/share/bash-completion/completions/crashpadctl
+	$(TOOL) --generate-completion-script bash | sed "1{/^#!/d}" > $(DESTDIR)$(PREFIX)/share/bash-completion/completions/crashpadctl
 	$(TOOL) --generate-completion-script zsh > $(DESTDIR)$(PREFIX)/share/zsh/site-functions/_crashpadctl
 	$(TOOL) --generate-completion-script fish > $(DESTDIR)$(FISH_COMPLETIONS)/crashpadctl.fish
 	for schema in scripts/schemas/*.json; do \
@@ -175,6 +177,8 @@ install:
 	install -D -m 644 README.md $(DESTDIR)$(PREFIX)/share/doc/crashpadctl/README.md
 	for example in scripts/crashpadctl-cron scripts/*.service scripts/*.timer; do \
 	  install -D -m 644 $$example $(DESTDIR)$(PREFIX)/share/doc/crashpadctl/examples/$${example##*/} || exit 1; done
+	for example in scripts/ci/check-dumps scripts/ci/github/*.yml scripts/ci/gitlab/*.yml; do \
+	  install -D -m 644 $$example $(DESTDIR)$(PREFIX)/share/doc/crashpadctl/ci/$${example#scripts/ci/} || exit 1; done
 	for example in scripts/fleet/*; do \
 	  install -D -m 644 $$example $(DESTDIR)$(PREFIX)/share/doc/crashpadctl/fleet/$${example##*/} || exit 1; done
 
@@ -187,13 +191,12 @@ uninstall:
 	  $(DESTDIR)$(PREFIX)/share/zsh/site-functions/_crashpadctl \
 	  $(DESTDIR)$(FISH_COMPLETIONS)/crashpadctl.fish
 
-# Makes an archive to unpack into / or /usr/local on a machine without Swift: tar -C /usr/local -xzf ARCHIVE
-dist: build
-	rm -rf .build/dist
-	$(MAKE) install PREFIX= DESTDIR=$(CURDIR)/.build/dist
-	tar -C .build/dist --owner=0 --group=0 --sort=name -czf $(DIST) .
-	rm -rf .build/dist
-	@echo "$(DIST)"
+# Packages for machines without Swift, in dist/: see scripts/dist.
+dist:
+	scripts/dependencies build dist
+	$(MAKE) build
+	$(SWIFT) build $(SHARED) --product crashpad_client
+	scripts/dist .build/release $(STATIC) dist
 
 clean:
 	rm -rf .build .build-fuzz .build-matrix .build-sweep

@@ -5,6 +5,9 @@ package import SystemPackage
 /// Finds the handler's library, which is preloaded into programs.
 package enum HandlerLibrary {
   package static let fileName = "libcrashpad_handler.so"
+  /// The library for glibc before 2.34, in which threads and the loading of libraries were in libraries of their own. Packages
+  /// have both.
+  package static let olderFileName = "libcrashpad_handler-glibc2.31.so"
   /// The environment variable with the path of the library.
   package static let variable = "CRASHPADCTL_HANDLER_LIBRARY"
 
@@ -30,9 +33,16 @@ package enum HandlerLibrary {
   private static var places: [FilePath] {
     guard let tool = ProgramFile.ownPath else { return [] }
     let folder = tool.removingLastComponent()
-    return ["", "../lib/crashpadctl", "../handler", "../../handler"].map {
-      folder.appending($0).appending(fileName).lexicallyNormalized()
+    return ["", "../lib/crashpadctl", "../handler", "../../handler"].flatMap { place in
+      fileNames(libc: SystemFacts.libcVersion).map { folder.appending(place).appending($0).lexicallyNormalized() }
     }
+  }
+
+  /// The names that fit a C library, the best first. Without "glibc" the library's own loader decides.
+  package static func fileNames(libc: String?) -> [String] {
+    guard let libc, libc.hasPrefix("glibc 2."), let minor = Int(libc.dropFirst(8).prefix { $0.isNumber }), minor < 34
+    else { return [fileName] }
+    return [olderFileName, fileName]
   }
 
   private static func isFile(_ path: FilePath) -> Bool {

@@ -59,9 +59,7 @@ package struct SystemFacts: Sendable {
     unsafe uname(&name)
     kernelRelease = unsafe withUnsafeBytes(of: name.release) { unsafe Self.text($0) }
     machine = unsafe withUnsafeBytes(of: name.machine) { unsafe Self.text($0) }
-    var version = [UInt8](repeating: 0, count: 64)
-    let count = unsafe version.withUnsafeMutableBytes { unsafe confstr(Int32(2), $0.baseAddress, $0.count) }
-    libc = count > 1 ? String(decoding: version.prefix { $0 != 0 }, as: UTF8.self) : nil
+    libc = Self.libcVersion
     isProcMounted = ["maps", "status", "stat", "task", "auxv"].allSatisfy {
       unsafe access("/proc/self/\($0)", R_OK) == 0
     }
@@ -92,6 +90,14 @@ package struct SystemFacts: Sendable {
     isInUserNamespace =
       ProcFile.text("/proc/self/uid_map").map { $0.split(separator: " ") != ["0", "0", "4294967295"] } ?? false
     isRootReadOnly = FolderFacts.fileSystem("/")?.isReadOnly ?? false
+  }
+
+  /// "glibc 2.36"; nil if the C library does not report it.
+  package static var libcVersion: String? {
+    var version = [UInt8](repeating: 0, count: 64)
+    // _CS_GNU_LIBC_VERSION
+    let count = unsafe version.withUnsafeMutableBytes { unsafe confstr(Int32(2), $0.baseAddress, $0.count) }
+    return count > 1 ? String(decoding: version.prefix { $0 != 0 }, as: UTF8.self) : nil
   }
 
   private static func text(_ bytes: UnsafeRawBufferPointer) -> String {

@@ -21,7 +21,7 @@ struct Crashpadctl: ParsableCommand {
       64 usage; 65 no usable data; 66 no such input; 73 cannot create output;
       74 I/O error; 75 busy, try again; 77 not permitted; 130 ended by Ctrl-C.
       """),
-    version: toolVersionText,
+    version: toolVersionLine,
     subcommands: commands.map(\.type))
 
   /// The beginning of the parser's error messages.

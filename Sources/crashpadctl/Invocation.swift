@@ -19,7 +19,7 @@ struct Invocation {
   func run() -> Never {
     do {
       if arguments == ["--version"] {
-        Terminal.output(toolVersionText + "\n")
+        Terminal.output(toolVersionLine + "\n")
       } else if var command = Self.read(arguments) {
         try command.run()
       } else {

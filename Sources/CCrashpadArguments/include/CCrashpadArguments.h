@@ -11,4 +11,7 @@ const char *arguments_at(int index);
 // Puts variables back into the environment that the Swift runtime was not to see. Once, before threads are made.
 void arguments_restore_environment(void);
 
+// The commit of which the program was built, in hexadecimal digits; empty if the build does not know it.
+const char *arguments_commit(void);
+
 #endif

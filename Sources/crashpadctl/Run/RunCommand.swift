@@ -78,7 +78,7 @@ struct RunCommand: Command {
     // The program begins at the first word that is not an option of this command, so
     // help and version end up here too.
     if ["-h", "--help"].contains(words.first) { throw CleanExit.helpRequest(self) }
-    if words.first == "--version" { throw CleanExit.message(toolVersionText) }
+    if words.first == "--version" { throw CleanExit.message(toolVersionLine) }
     if let word = words.first, word != "--", word.hasPrefix("-"), word != "-" {
       throw ValidationError(Self.unknownOption(word))
     }
