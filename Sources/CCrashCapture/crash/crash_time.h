@@ -64,8 +64,11 @@ CRASH_TIME bool has_filter(void);
 
 // openat(2), or another call if a filter refuses it. mode: for a file that is made.
 CRASH_TIME long open_at(int directory, const char *name, int flags, int mode);
-// Called when the process is about to end: open_at may then raise its limit of open files if that is reached.
-CRASH_TIME void open_without_limit(void);
+// Called when the process is about to end: its limits of open files and of file sizes may then be raised, each once, if
+// they are reached.
+CRASH_TIME void pass_limits(void);
+// Raises the limit of file sizes, if that is allowed, and the system allows it.
+CRASH_TIME bool raise_file_size(void);
 
 CRASH_TIME int current_process(void);
 CRASH_TIME int current_thread(void);

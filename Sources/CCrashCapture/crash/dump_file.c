@@ -4,6 +4,7 @@
 
 #include <fcntl.h>
 #include <linux/fs.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 
 #include "process_facts.h"
@@ -29,10 +30,12 @@ CRASH_TIME static long status_of(int descriptor, struct stat *status) {
 
 CRASH_TIME void remember_file(struct known_file *file, int descriptor) {
   struct stat status;
+  file->is_made = false;
   file->descriptor = 0;
   if (descriptor <= 0) return;
   long result = status_of(descriptor, &status);
   if (result < 0 && !is_refused(result)) return;
+  file->is_made = true;
   file->descriptor = descriptor;
   file->flags = SYSTEM_CALL_3(SYS_fcntl, descriptor, F_GETFL, 0);
   file->device = result < 0 ? 0 : status.st_dev;
@@ -60,10 +63,15 @@ AFTER_FORK CRASH_TIME static long count_names(const struct known_file *file) {
 // A file without a name, because it was removed, disappears with the process, together with everything written to it.
 CRASH_TIME bool is_own_file(const struct known_file *file) { return count_names(file) > 0; }
 
-CRASH_TIME void close_own_file(struct known_file *file) {
+CRASH_TIME static void close_descriptor(struct known_file *file) {
   if (file->descriptor == 0) return;
   if (count_names(file) >= 0) SYSTEM_CALL_1(SYS_close, file->descriptor);
   file->descriptor = 0;
+}
+
+CRASH_TIME void close_own_file(struct known_file *file) {
+  close_descriptor(file);
+  file->is_made = false;
 }
 
 AFTER_FORK void close_parents_file(int process) {
@@ -71,14 +79,17 @@ AFTER_FORK void close_parents_file(int process) {
   // A child in a pid namespace of its own may have the same process id as its parent.
   if (crash_state.file_process == process) {
     close_own_file(file);
+    crash_state.lock_page = NULL;
   } else if (count_names(file) >= 0) {
     SYSTEM_CALL_1(SYS_close, file->descriptor);
   }
 }
 
 CRASH_TIME void forget_parents_file(void) {
-  if (crash_state.file.descriptor == 0 || crash_state.file_process == current_process()) return;
+  if (!crash_state.file.is_made || crash_state.file_process == current_process()) return;
+  crash_state.file.is_made = false;
   crash_state.file.descriptor = 0;
+  crash_state.lock_page = NULL;
 }
 
 CRASH_TIME int raise_descriptor(int descriptor) {
@@ -254,10 +265,11 @@ CRASH_TIME long dump_file_make(void) {
   return result;
 }
 
-// Opens the file again by its name, if the program has closed its descriptor, as daemons close all of theirs.
+// Opens the file by its name: no descriptor of it is open, or the program has closed it, as daemons close all of theirs.
 CRASH_TIME static bool find_again(struct known_file *file, const char *locked_name) {
-  if (file->descriptor == 0 || open_directory(false) < 0) return false;
+  if (!file->is_made || open_directory(false) < 0) return false;
   long again = open_in_directory(locked_name, 0);
+  if (again >= 0) again = raise_descriptor((int)again);
   if (again < 0) return false;
   int earlier = file->descriptor;
   file->descriptor = (int)again;
@@ -267,11 +279,44 @@ CRASH_TIME static bool find_again(struct known_file *file, const char *locked_na
   return false;
 }
 
+CRASH_TIME static bool is_open(void) {
+  return is_own_file(&crash_state.file) || find_again(&crash_state.file, crash_state.locked_name);
+}
+
 CRASH_TIME long dump_file_prepare(void) {
   forget_parents_file();
-  if (is_own_file(&crash_state.file) || find_again(&crash_state.file, crash_state.locked_name)) return 0;
+  // With bytes in it, the program took the descriptor for its own: what it wrote is no dump.
+  if (is_open() && is_empty(crash_state.file.descriptor)) return 0;
   close_own_file(&crash_state.file);
   return dump_file_make();
+}
+
+void dump_file_let_go(void) {
+  struct state *state = &crash_state;
+  if (state->holds_files) return;
+  close_own_file(&state->directory);
+  struct known_file *file = &state->file;
+  // Without its number in the file system, the file can't be recognized when it is opened again.
+  if (file->descriptor == 0 || file->inode == 0) return;
+  if (state->lock_page == NULL) {
+    void *page = mmap(NULL, state->page_size, PROT_NONE, MAP_PRIVATE, file->descriptor, 0);
+    if (page == MAP_FAILED) return;
+    // A child would keep its parent's lock alive.
+    madvise(page, state->page_size, MADV_DONTFORK);
+    state->lock_page = page;
+  }
+  close_descriptor(file);
+}
+
+void dump_file_unlock(void) {
+  if (crash_state.lock_page != NULL) munmap(crash_state.lock_page, crash_state.page_size);
+  crash_state.lock_page = NULL;
+}
+
+void dump_file_hold(void) {
+  forget_parents_file();
+  crash_state.holds_files = true;
+  if (!is_open()) dump_file_make();
 }
 
 CRASH_TIME static long rename_locked(void) {
@@ -299,6 +344,7 @@ CRASH_TIME long dump_file_finish(void) {
   long result = open_directory(false);
   if (result == 0) result = rename_locked();
   SYSTEM_CALL_1(SYS_close, crash_state.file.descriptor);
+  crash_state.file.is_made = false;
   crash_state.file.descriptor = 0;
   return result;
 }

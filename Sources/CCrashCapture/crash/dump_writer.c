@@ -43,7 +43,7 @@ CRASH_TIME void dump_writer_flush(struct dump_writer *writer) {
     long result = write_some(writer, writer->buffer + done, writer->used - done, writer->flushed + done);
     if (result > 0) {
       done += (uint32_t)result;
-    } else if (result != -EINTR) {
+    } else if (result != -EINTR && !(result == -EFBIG && raise_file_size())) {
       // On a full disk the first write is short, and the next one fails.
       writer->error = result == 0 ? EIO : (int)-result;
     }

@@ -179,8 +179,31 @@ CRASH_TIME static bool take_traps(struct signal_action *earlier) {
   return set_action(SIGSYS, &own, earlier) == 0 && earlier->handler != handle_crash;
 }
 
-CRASH_TIME static void write_crash(int number, const siginfo_t *information, ucontext_t *context) {
-  open_without_limit();
+// The signals that writes of the capture may raise. They must not end the process in place of the crash's own.
+struct write_signals {
+  bool is_held;
+  uint64_t mask;
+  bool were_pending[2];
+};
+static const int kWriteSignals[2] = {SIGXFSZ, SIGPIPE};
+
+CRASH_TIME static void hold_write_signals(struct write_signals *signals) {
+  uint64_t mask = signal_bit(SIGXFSZ) | signal_bit(SIGPIPE);
+  signals->is_held = change_mask(SIG_BLOCK, &mask, &signals->mask) == 0;
+  // A filter of system calls may end the process for an unusual one; then no write is known to have raised a signal.
+  for (int index = 0; index < 2; index++) signals->were_pending[index] = has_filter() || is_pending(kWriteSignals[index]);
+}
+
+CRASH_TIME static void drop_write_signals(const struct write_signals *signals) {
+  if (!signals->is_held) return;
+  for (int index = 0; index < 2; index++) {
+    if (!signals->were_pending[index]) discard_pending_signal(kWriteSignals[index]);
+  }
+  change_mask(SIG_SETMASK, &signals->mask, NULL);
+}
+
+CRASH_TIME static void write_dump(int number, const siginfo_t *information, ucontext_t *context) {
+  pass_limits();
   long result = dump_file_prepare();
   if (result < 0) {
     report_failure(crash_state.path, "the crash can't be written", result);
@@ -207,6 +230,13 @@ CRASH_TIME static void write_crash(int number, const siginfo_t *information, uco
   // If a program gave up its rights to the directory, `crashpadctl run` removes the lock in the end.
   bool is_left = crash_state.has_run_id && (result == -EACCES || result == -EPERM);
   if (result < 0 && !is_left) report_failure(crash_state.path, "the dump stays locked", result);
+}
+
+CRASH_TIME static void write_crash(int number, const siginfo_t *information, ucontext_t *context) {
+  struct write_signals signals;
+  hold_write_signals(&signals);
+  write_dump(number, information, context);
+  drop_write_signals(&signals);
 }
 
 CRASH_TIME static void return_from_call(ucontext_t *context, long result) {
@@ -265,7 +295,7 @@ CRASH_TIME void handle_crash(int number, siginfo_t *raw_information, void *raw_c
     next = &none;
   }
   // Nor does the kernel call a handler if the signal is blocked, as it is in this thread as far as the program knows.
-  if (is_forced(number, information) && (hidden_signals() & signal_bit(number))) next = &none;
+  if (is_forced(number, information) && (hidden_at_crash() & signal_bit(number))) next = &none;
   // A child that still shares its parent's memory (vfork): nothing here may be changed.
   if (!is_captured_process()) {
     end_by_default(number, information, context);

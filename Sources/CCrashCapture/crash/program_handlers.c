@@ -22,7 +22,7 @@ static struct call {
 } calls[kCrashSignalCount];
 
 CRASH_TIME bool postpone_signal(int number, siginfo_t *information, ucontext_t *context) {
-  if (information->si_code > 0 || !(hidden_signals() & signal_bit(number))) return false;
+  if (information->si_code > 0 || !(hidden_at_crash() & signal_bit(number))) return false;
   uint64_t mask = signal_bit(number);
   change_mask(SIG_BLOCK, &mask, NULL);
   // Also in the mask that the return from this handler restores.
@@ -41,7 +41,7 @@ CRASH_TIME struct signal_action own_action(void) {
 // Whether the signal is blocked as far as the program knows, so that the kernel would not have called its handler. Then
 // a signal that was sent is postponed, and a fault ends the process by the default action.
 CRASH_TIME static bool is_blocked(int number, siginfo_t *information, void *context) {
-  if (!(hidden_signals() & signal_bit(number)) || !atomic_load(&crash_state.is_installed)) return false;
+  if (!(hidden_at_crash() & signal_bit(number)) || !atomic_load(&crash_state.is_installed)) return false;
   if (postpone_signal(number, information, context)) return true;
   crash_state.earlier[crash_signal_index(number)].handler = (signal_handler *)(uintptr_t)SIG_DFL;
   struct signal_action own = own_action();

@@ -25,12 +25,6 @@ static const uint64_t kNear = 64 << 10;
 
 CRASH_TIME siginfo_t *received_information(uint64_t context) { return (siginfo_t *)(context + kInformationOffset); }
 
-// The kernel reads the mask before it rejects `how`, so only an unreadable address gives EFAULT.
-CRASH_TIME static bool is_readable(uint64_t address) {
-  const int kNoChange = ~0;
-  return change_mask(kNoChange, (const uint64_t *)address, NULL) != -EFAULT;
-}
-
 CRASH_TIME static bool is_whole(uint64_t address, uint64_t size) {
   return address % 8 == 0 && address < UINT64_MAX - size && is_readable(address) && is_readable(address + size - 8);
 }

@@ -75,6 +75,25 @@ CRASH_TIME long change_mask(int how, const uint64_t *mask, uint64_t *old) {
   return SYSTEM_CALL_4(SYS_rt_sigprocmask, how, mask, old, sizeof *mask);
 }
 
+CRASH_TIME bool is_pending(int number) {
+  uint64_t pending = 0;
+  SYSTEM_CALL_2(SYS_rt_sigpending, &pending, sizeof pending);
+  return (pending & signal_bit(number)) != 0;
+}
+
+CRASH_TIME void discard_pending_signal(int number) {
+  uint64_t only = signal_bit(number);
+  struct timespec at_once;
+  zero_bytes(&at_once, sizeof at_once);
+  SYSTEM_CALL_4(SYS_rt_sigtimedwait, &only, NULL, &at_once, sizeof only);
+}
+
+// The kernel reads the mask before it rejects `how`, so only an unreadable address gives EFAULT.
+CRASH_TIME bool is_readable(uint64_t address) {
+  const int kNoChange = ~0;
+  return change_mask(kNoChange, (const uint64_t *)address, NULL) != -EFAULT;
+}
+
 CRASH_TIME uint64_t context_program_counter(const ucontext_t *context) {
 #if defined(__x86_64__)
   return (uint64_t)context->uc_mcontext.gregs[REG_RIP];

@@ -44,6 +44,14 @@ CRASH_TIME struct signal_action make_action(signal_handler *handler, uint64_t ma
 CRASH_TIME long set_action(int number, const struct signal_action *action, struct signal_action *old);
 CRASH_TIME long change_mask(int how, const uint64_t *mask, uint64_t *old);
 
+// Whether a signal is pending for the calling thread or its process.
+CRASH_TIME bool is_pending(int number);
+// Removes a pending signal, which the calling thread has to block.
+CRASH_TIME void discard_pending_signal(int number);
+
+// Whether a byte can be read; also true if that is not known.
+CRASH_TIME bool is_readable(uint64_t address);
+
 // The program counter and the stack pointer at which a context was interrupted.
 CRASH_TIME uint64_t context_program_counter(const ucontext_t *context);
 CRASH_TIME uint64_t context_stack_pointer(const ucontext_t *context);

@@ -1,33 +1,72 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "state.h"
 
+#include <sys/auxv.h>
+
 // All zero at first, so that it takes no space in the file.
 struct state crash_state __attribute__((aligned(256)));
 
-// The facts of the calling thread. They lie in a page that glibc copies for the child of a fork(2) anyway.
-static _Thread_local struct {
-  // The process that the thread belongs to; 0 for one that was not started by the pthread_create of this library.
-  int process;
-  uint64_t hidden_signals;
-} own __attribute__((tls_model("initial-exec")));
+// The facts of the calling thread. They lie in a page that glibc copies for the child of a fork(2) anyway, at a fixed
+// distance from the thread pointer: the access allocates nothing, which it might for other thread-local variables.
+static _Thread_local struct thread_facts own __attribute__((tls_model("initial-exec")));
 
-// Lies at a fixed distance from the thread pointer: the access allocates nothing, which it might for other thread-local
-// variables.
-#if defined(__clang__)
-#pragma clang diagnostic ignored "-Wfunction-effects"
+// The distance; 0 before the installation.
+static int64_t own_offset;
+#if defined(__x86_64__)
+static bool can_read_base;
 #endif
+
+CRASH_TIME static uint64_t thread_pointer(void) {
+  uint64_t pointer = 0;
+#if defined(__x86_64__)
+  const int kGetFS = 0x1003;  // ARCH_GET_FS
+  if (can_read_base) {
+    __asm__ volatile("rdfsbase %0" : "=r"(pointer));
+  } else {
+    SYSTEM_CALL_2(SYS_arch_prctl, kGetFS, &pointer);
+  }
+#else
+  __asm__("mrs %0, tpidr_el0" : "=r"(pointer));
+#endif
+  return pointer;
+}
+
+void state_install(void) {
+#if defined(__x86_64__)
+  const unsigned long kHasFSGSBASE = 1 << 1;  // HWCAP2_FSGSBASE
+  can_read_base = (getauxval(AT_HWCAP2) & kHasFSGSBASE) != 0;
+#endif
+  own_offset = (int64_t)((uint64_t)&own - thread_pointer());
+}
+
+CRASH_TIME struct thread_facts *thread_facts(void) {
+  uint64_t pointer = thread_pointer();
+  uint64_t place = pointer + (uint64_t)own_offset;
+  if (pointer == 0 || own_offset == 0 || !is_readable(place)) return NULL;
+#if defined(__x86_64__)
+  // By the ABI the first word there is its own address.
+  if (pointer % sizeof pointer != 0 || !is_readable(pointer) || *(const uint64_t *)pointer != pointer) return NULL;
+#endif
+  return (struct thread_facts *)place;
+}
 
 CRASH_TIME bool is_captured_process(void) {
   int process = current_process();
   if (process == atomic_load(&crash_state.process)) return true;
   // A thread of which nothing is known is taken for one of a child of fork(2), because a crash in a child of vfork(2)
   // is far rarer.
-  if (own.process != 0 && process != own.process) return false;
+  const struct thread_facts *facts = thread_facts();
+  if (facts != NULL && facts->process != 0 && process != facts->process) return false;
   atomic_store(&crash_state.process, process);
   return true;
 }
 
-CRASH_TIME uint64_t hidden_signals(void) { return own.hidden_signals; }
+CRASH_TIME uint64_t hidden_at_crash(void) {
+  const struct thread_facts *facts = thread_facts();
+  return facts == NULL ? 0 : facts->hidden_signals;
+}
+
+uint64_t hidden_signals(void) { return own.hidden_signals; }
 
 void adopt_thread(int process) { own.process = process; }
 

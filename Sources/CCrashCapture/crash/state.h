@@ -21,7 +21,9 @@ enum {
 
 // A file of the handler, with the facts that identify it: programs close and reuse descriptors that they did not open.
 struct known_file {
-  int descriptor;  // 0: none; ours are raised above those of the standard streams
+  // Whether there is such a file, open or not.
+  bool is_made;
+  int descriptor;  // 0: not open; ours are raised above those of the standard streams
   dev_t device;
   ino_t inode;  // 0: not known, as every call to ask for it is refused
   long flags;   // as opened (F_GETFL)
@@ -69,6 +71,10 @@ struct state {
   // The file of the dump. A child of fork(2) reads only the members up to file_process, unless there was a dump.
   struct known_file file;
   int file_process;  // that made it: another one in a child of fork(2)
+  // A page of the file's mapping, which keeps its lock while no descriptor is open; children of fork(2) lack it.
+  void *lock_page;
+  // The descriptors stay open, as the paths may lead nowhere later.
+  bool holds_files;
   struct known_file directory;
   struct signal_action earlier[kCrashSignalCount];
 
@@ -135,10 +141,22 @@ CRASH_TIME bool is_captured_process(void);
 // Records that the calling thread belongs to this process.
 void adopt_thread(int process);
 
-// The fault signals that the calling thread has blocked as far as the program knows, but that the kernel does not
-// block. A jump that restores a mask (siglongjmp) does not change them.
-CRASH_TIME uint64_t hidden_signals(void);
+// What is known of a thread.
+struct thread_facts {
+  // The process that it belongs to; 0 for one that was not started by the pthread_create of this library.
+  int process;
+  // The fault signals that it has blocked as far as the program knows, but that the kernel does not block.
+  uint64_t hidden_signals;
+};
+
+// The facts of the calling thread during a crash; NULL if its thread pointer is damaged.
+CRASH_TIME struct thread_facts *thread_facts(void);
+CRASH_TIME uint64_t hidden_at_crash(void);
+// In normal operation.
+uint64_t hidden_signals(void);
 void set_hidden_signals(uint64_t signals);
+// Finds the place of the facts.
+void state_install(void);
 
 extern struct state crash_state __attribute__((visibility("hidden")));
 

@@ -4,6 +4,7 @@
 
 #include <elf.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <sys/auxv.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -104,22 +105,50 @@ CRASH_TIME bool has_filter(void) {
 
 // MARK: Files
 
-static bool may_raise_limit;
+static bool may_raise_files;
+static bool may_raise_size;
+static bool may_close;
 
-CRASH_TIME void open_without_limit(void) { may_raise_limit = true; }
+CRASH_TIME void pass_limits(void) { may_raise_files = may_raise_size = may_close = true; }
 
-CRASH_TIME static bool raise_limit(void) {
+// may_raise: whether the limit may be raised now; false afterwards.
+CRASH_TIME static bool raise_limit(int resource, bool *may_raise) {
   struct rlimit limit;
-  if (!may_raise_limit) return false;
-  may_raise_limit = false;
-  if (SYSTEM_CALL_4(SYS_prlimit64, 0, RLIMIT_NOFILE, NULL, &limit) < 0 || limit.rlim_cur >= limit.rlim_max) return false;
-  limit.rlim_cur = limit.rlim_max;
-  return SYSTEM_CALL_4(SYS_prlimit64, 0, RLIMIT_NOFILE, &limit, NULL) == 0;
+  if (!*may_raise) return false;
+  *may_raise = false;
+  if (SYSTEM_CALL_4(SYS_prlimit64, 0, resource, NULL, &limit) < 0) return false;
+  rlim_t highest = limit.rlim_max;
+  if (resource == RLIMIT_FSIZE) {
+    limit.rlim_cur = limit.rlim_max = RLIM_INFINITY;
+    // Only root may.
+    if (SYSTEM_CALL_4(SYS_prlimit64, 0, resource, &limit, NULL) == 0) return true;
+  } else if (limit.rlim_cur >= highest) {
+    return false;
+  }
+  limit.rlim_cur = limit.rlim_max = highest;
+  return SYSTEM_CALL_4(SYS_prlimit64, 0, resource, &limit, NULL) == 0;
 }
+
+// Closes the highest descriptors in a table of this thread's own: the other threads keep theirs. The kernel gives the
+// thread such a table as a copy.
+CRASH_TIME static bool make_room(void) {
+  const rlim_t kNeeded = 8;
+  struct rlimit limit;
+  if (!may_close || has_filter()) return false;
+  may_close = false;
+  if (SYSTEM_CALL_4(SYS_prlimit64, 0, RLIMIT_NOFILE, NULL, &limit) < 0 || limit.rlim_cur <= 2 * kNeeded) return false;
+  if (SYSTEM_CALL_1(SYS_unshare, CLONE_FILES) < 0) return false;
+  for (rlim_t number = limit.rlim_cur - kNeeded; number < limit.rlim_cur; number++) SYSTEM_CALL_1(SYS_close, number);
+  return true;
+}
+
+CRASH_TIME bool raise_file_size(void) { return raise_limit(RLIMIT_FSIZE, &may_raise_size); }
 
 CRASH_TIME long open_at(int directory, const char *name, int flags, int mode) {
   long result = SYSTEM_CALL_4(SYS_openat, directory, name, flags, mode);
-  if (result == -EMFILE && raise_limit()) result = SYSTEM_CALL_4(SYS_openat, directory, name, flags, mode);
+  if (result == -EMFILE && (raise_limit(RLIMIT_NOFILE, &may_raise_files) || make_room())) {
+    result = SYSTEM_CALL_4(SYS_openat, directory, name, flags, mode);
+  }
 #if defined(__x86_64__)
   // Older filters allow only open(2), which takes no directory.
   if ((result == -EPERM || result == -ENOSYS) && name[0] == '/') result = SYSTEM_CALL_3(SYS_open, name, flags, mode);

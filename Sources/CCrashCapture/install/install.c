@@ -93,12 +93,10 @@ static int open_file(const struct crash_capture_options *options, char *message,
   // it.
   uint64_t reserve = limit(options->reserve, CRASH_CAPTURE_RESERVE);
   if (reserve == UINT32_MAX) return 0;
-  int saved = errno;
   // On some file systems a reserve beyond the limit of file sizes counts as a write: SIGXFSZ ends the program.
   struct rlimit file_size;
   if (getrlimit(RLIMIT_FSIZE, &file_size) == 0 && file_size.rlim_cur < reserve) reserve = file_size.rlim_cur;
   if (reserve > 0) fallocate(crash_state.file.descriptor, FALLOC_FL_KEEP_SIZE, 0, (off_t)reserve);
-  errno = saved;
   return 0;
 }
 
@@ -114,7 +112,7 @@ AFTER_FORK static void after_fork_in_child(void) {
   const int process = current_process();
   adopt_thread(process);
   // The lock belongs to the open file, which the child shares; the child must not keep its parent's lock alive.
-  if (state->file.descriptor != 0) close_parents_file(process);
+  if (state->file.is_made) close_parents_file(process);
   if (!atomic_load(&state->has_captured) && atomic_load(&state->owner) == 0) return;
   // Another thread of the parent may have been in the middle of a dump.
   request_close_file();
@@ -143,10 +141,12 @@ static void discard_file(void) {
   struct known_file file = state->file;
   char name[sizeof state->locked_name];
   strcpy(name, state->locked_name);
+  state->file.is_made = false;
   state->file.descriptor = 0;
   // A thread that crashes from now on makes a new file.
   atomic_store(&state->owner, 0);
   dump_file_discard(&file, name);
+  dump_file_unlock();
   // Such a thread may be in the middle of that.
   if (install_take_capture()) atomic_store(&state->owner, 0);
 }
@@ -174,7 +174,7 @@ static void register_fork_handler(void (*in_child)(void)) { pthread_atfork(NULL,
 
 static void at_exit(void) {
   // A child without a file of its own returns before it writes to memory.
-  if (crash_state.file.descriptor == 0 || crash_state.file_process != current_process()) return;
+  if (!crash_state.file.is_made || crash_state.file_process != current_process()) return;
   if (is_captured_process()) discard_file();
 }
 
@@ -185,7 +185,7 @@ static void install_handlers(void) {
   }
 }
 
-int crash_capture_install(const struct crash_capture_options *options, char *message, size_t message_size) {
+static int install(const struct crash_capture_options *options, char *message, size_t message_size) {
   static atomic_bool was_called;
   struct state *state = &crash_state;
   if (message_size > 0) message[0] = 0;
@@ -197,6 +197,7 @@ int crash_capture_install(const struct crash_capture_options *options, char *mes
     return fail(EINVAL, message, message_size, "the program id \"%s\" begins with a dot", id);
   }
   if (atomic_exchange(&was_called, true)) return fail(EALREADY, message, message_size, "crashes are captured already");
+  state_install();
   adopt_thread(current_process());
   clock_install();
   state->installed_at = clock_time(CLOCK_MONOTONIC);
@@ -212,9 +213,11 @@ int crash_capture_install(const struct crash_capture_options *options, char *mes
   facts_install(options->environment, options->time_zone);
   int error = open_database(options, message, message_size);
   if (error == 0) error = open_file(options, message, message_size);
+  // A filter that allows this now may refuse to open files later.
+  if (has_filter()) state->holds_files = true;
+  dump_file_let_go();
   if (error != 0) {
-    if (state->directory.descriptor > 0) close(state->directory.descriptor);
-    state->directory.descriptor = 0;
+    close_own_file(&state->directory);
     atomic_store(&was_called, false);
     return error;
   }
@@ -233,6 +236,14 @@ int crash_capture_install(const struct crash_capture_options *options, char *mes
   }
   atomic_store(&state->is_installed, true);
   return 0;
+}
+
+int crash_capture_install(const struct crash_capture_options *options, char *message, size_t message_size) {
+  // A program finds errno as it left it: 0 when main() begins.
+  int saved = errno;
+  int error = install(options, message, message_size);
+  errno = saved;
+  return error;
 }
 
 void crash_capture_uninstall(void) {

@@ -175,7 +175,7 @@ static void leave_environment(void) {
   }
 }
 
-__attribute__((constructor)) static void start(void) {
+static void install(void) {
   const char *database = variable("CRASHPAD_HANDLER_DATABASE");
   if (database == NULL || database[0] == 0) {
     complain("CRASHPAD_HANDLER_DATABASE is not set, so crashes are not captured");
@@ -207,6 +207,13 @@ __attribute__((constructor)) static void start(void) {
   if (own_annotations != NULL) set_annotations(own_annotations);
   free(own_annotations);
   if (!settings.is_for_children) leave_environment();
+}
+
+__attribute__((constructor)) static void start(void) {
+  // The program finds errno at 0 when main() begins.
+  int saved = errno;
+  install();
+  errno = saved;
 }
 
 #endif

@@ -99,25 +99,13 @@ static int take_turn(void) {
   return EBUSY;
 }
 
-static bool is_pending(int number) {
-  uint64_t pending = 0;
-  SYSTEM_CALL_2(SYS_rt_sigpending, &pending, sizeof pending);
-  return (pending & signal_bit(number)) != 0;
-}
-
-// Removes the pending signal that the capture's own write beyond the file size limit raised: the caller gets the error,
-// and its program goes on.
-static void discard_pending_signal(int number) {
-  uint64_t only = signal_bit(number);
-  struct timespec at_once = {0, 0};
-  SYSTEM_CALL_4(SYS_rt_sigtimedwait, &only, NULL, &at_once, sizeof only);
-}
-
 static int capture_into(int file) {
   // No handler of the program may run while its other threads are stopped and this thread owns the capture.
   uint64_t mask = mask_without_faults();
   uint64_t earlier = 0;
   change_mask(SIG_SETMASK, &mask, &earlier);
+  // The capture's own write beyond the file size limit raises a signal: the caller gets the error instead, and its
+  // program goes on.
   bool was_pending = is_pending(SIGXFSZ);
   int error = write_request(file);
   if (!was_pending) discard_pending_signal(SIGXFSZ);
@@ -140,6 +128,7 @@ static int dump_to_database(char *written, size_t size) {
   strcpy(names[0], state->locked_name);
   strcpy(names[1], state->name);
   strcpy(names[2], state->path);
+  state->file.is_made = false;
   state->file.descriptor = 0;
   long result = dump_file_make();
   int error = result < 0 ? (int)-result : capture_into(state->file.descriptor);
@@ -151,10 +140,12 @@ static int dump_to_database(char *written, size_t size) {
     close(state->file.descriptor);
   }
   state->file = saved_crash_file;
+  saved_crash_file.is_made = false;
   saved_crash_file.descriptor = 0;
   strcpy(state->locked_name, names[0]);
   strcpy(state->name, names[1]);
   strcpy(state->path, names[2]);
+  dump_file_let_go();
   return error;
 }
 

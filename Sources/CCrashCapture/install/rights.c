@@ -1,13 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 // Precedes the calls by which a process of root becomes one of another user, as workers of servers do. That user may
-// not make files in root's database, so the file for a crash is made before the change. Also precedes chroot(2), which
-// may make the database's path unreachable.
+// not make files in root's database, so the file for a crash is made and opened before the change. Also precedes the
+// calls that change the root directory, where the database has no path, those that set a filter of system calls, which
+// may refuse to open files, and those that allow hardly any descriptors. In all other processes no descriptor of this
+// library is open before a crash.
 #if defined(CRASH_HANDLER_LIBRARY)
 #define _GNU_SOURCE
 #include <errno.h>
+#include <linux/seccomp.h>
+#include <stdarg.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "../crash/dump_file.h"
+#include "../crash/handlers.h"
 #include "../crash/state.h"
 #include "install.h"
 #include "next.h"
@@ -21,8 +28,7 @@ static void make_file_before(uid_t user) {
   }
   int saved = errno;
   if (install_take_capture()) {
-    forget_parents_file();
-    if (state->file.descriptor == 0) dump_file_make();
+    dump_file_hold();
     atomic_store(&state->owner, 0);
   }
   errno = saved;
@@ -33,13 +39,22 @@ static int missing(void) {
   return -1;
 }
 
-EXPORTED int chroot(const char *path) {
+// Opens the directory, and the file if it is made, for as long as the process lives.
+static void hold_what_is_made(void) {
+  struct state *state = &crash_state;
   int saved = errno;
-  if (atomic_load(&crash_state.is_installed) && is_captured_process() && install_take_capture()) {
+  if (atomic_load(&state->is_installed) && is_captured_process() && install_take_capture()) {
+    forget_parents_file();
+    state->holds_files = true;
+    if (state->file.is_made) dump_file_hold();
     dump_file_reach();
-    atomic_store(&crash_state.owner, 0);
+    atomic_store(&state->owner, 0);
   }
   errno = saved;
+}
+
+EXPORTED int chroot(const char *path) {
+  hold_what_is_made();
   static void *_Atomic known;
   int (*setter)(const char *) = next_function(&known, "chroot", NULL, NULL);
   return setter == NULL ? missing() : setter(path);
@@ -72,5 +87,99 @@ EXPORTED int setresuid(uid_t real, uid_t effective, uid_t saved) {
   int (*setter)(uid_t, uid_t, uid_t) = next_function(&known, "setresuid", NULL, NULL);
   return setter == NULL ? missing() : setter(real, effective, saved);
 }
+
+// So few descriptors that the capture may find none.
+static bool is_tight(int resource, const struct rlimit *limit) {
+  const rlim_t kFew = 64;
+  return resource == RLIMIT_NOFILE && limit != NULL && limit->rlim_max < kFew;
+}
+
+// Under other names here, because glibc and musl declare them with different types.
+EXPORTED int set_limit(int resource, const struct rlimit *limit) __asm__("setrlimit");
+EXPORTED int set_limit_64(int resource, const struct rlimit *limit) __asm__("setrlimit64");
+
+int set_limit(int resource, const struct rlimit *limit) {
+  if (is_tight(resource, limit)) hold_what_is_made();
+  static void *_Atomic known;
+  int (*setter)(int, const struct rlimit *) = next_function(&known, "setrlimit", NULL, NULL);
+  return setter == NULL ? missing() : setter(resource, limit);
+}
+// On 64-bit machines both have the same structure.
+int set_limit_64(int resource, const struct rlimit *limit) { return set_limit(resource, limit); }
+
+// In strict mode a thread may only read, write and end: no call that a capture needs is left, nor one that restores the
+// default action later. So the process ends as it would without this library.
+static void prepare_filter(bool is_strict) {
+  int saved = errno;
+  if (is_strict && is_captured_process()) {
+    crash_capture_uninstall();
+  } else {
+    hold_what_is_made();
+  }
+  errno = saved;
+}
+
+EXPORTED int prctl(int option, ...) {
+  va_list list;
+  va_start(list, option);
+  unsigned long arguments[4];
+  for (int index = 0; index < 4; index++) arguments[index] = va_arg(list, unsigned long);
+  va_end(list);
+  if (option == PR_SET_SECCOMP) prepare_filter(arguments[0] == SECCOMP_MODE_STRICT);
+  static void *_Atomic known;
+  int (*setter)(int, ...) = next_function(&known, "prctl", NULL, NULL);
+  return setter == NULL ? missing() : setter(option, arguments[0], arguments[1], arguments[2], arguments[3]);
+}
+
+#if defined(__x86_64__)
+static void *_Atomic next_syscall;
+
+__attribute__((used)) static void prepare_call(long number, long operation) {
+  if (number == SYS_seccomp && operation <= SECCOMP_SET_MODE_FILTER) {
+    prepare_filter(operation == SECCOMP_SET_MODE_STRICT);
+  }
+  if (number == SYS_pivot_root) hold_what_is_made();
+  next_function(&next_syscall, "syscall", NULL, NULL);
+}
+
+// libseccomp and bubblewrap make these calls by syscall(2). Jumps to libc's function, with the arguments as they came.
+__asm__(
+    ".text\n"
+    ".globl syscall\n"
+    ".type syscall, @function\n"
+    "syscall:\n"
+    ".cfi_startproc\n"
+    "cmp $317, %rdi\n"  // SYS_seccomp
+    "je 1f\n"
+    "cmp $155, %rdi\n"  // SYS_pivot_root
+    "je 1f\n"
+    "mov next_syscall(%rip), %rax\n"
+    "test %rax, %rax\n"
+    "jz 1f\n"
+    "jmp *%rax\n"
+    "1:\n"
+    "push %rdi\n"
+    "push %rsi\n"
+    "push %rdx\n"
+    "push %rcx\n"
+    "push %r8\n"
+    "push %r9\n"
+    "sub $8, %rsp\n"
+    ".cfi_adjust_cfa_offset 56\n"
+    "call prepare_call\n"
+    "add $8, %rsp\n"
+    "pop %r9\n"
+    "pop %r8\n"
+    "pop %rcx\n"
+    "pop %rdx\n"
+    "pop %rsi\n"
+    "pop %rdi\n"
+    ".cfi_adjust_cfa_offset -56\n"
+    "mov next_syscall(%rip), %rax\n"
+    "jmp *%rax\n"
+    ".cfi_endproc\n"
+    ".size syscall, .-syscall\n");
+_Static_assert(SYS_seccomp == 317 && SYS_pivot_root == 155, "the numbers in the code above");
+#endif
 
 #endif
