@@ -13,13 +13,8 @@
 #endif
 
 signal_handler *_Atomic program_handlers[kCrashSignalCount];
-
-// The thread and the arguments of the last call of call_once.
-static struct call {
-  _Atomic int thread;
-  siginfo_t *_Atomic information;
-  ucontext_t *_Atomic context;
-} calls[kCrashSignalCount];
+signal_handler *_Atomic other_handlers[kSignals];
+struct program_action program_actions[kSignals];
 
 CRASH_TIME bool postpone_signal(int number, siginfo_t *information, ucontext_t *context) {
   if (information->si_code > 0 || !(hidden_at_crash() & signal_bit(number))) return false;
@@ -38,35 +33,257 @@ CRASH_TIME struct signal_action own_action(void) {
   return make_action(handle_crash, mask_without_faults(), SA_NODEFER | SA_RESTART);
 }
 
+// Captures the crash, and lets the process end by the default action.
+CRASH_TIME static void end_at_fault(int number, siginfo_t *information, ucontext_t *context) {
+  crash_state.earlier[crash_signal_index(number)].handler = (signal_handler *)(uintptr_t)SIG_DFL;
+  struct signal_action own = own_action();
+  set_action(number, &own, NULL);
+  // Faults of the capture itself have to reach it, and no other signal.
+  uint64_t mask = mask_without_faults();
+  change_mask(SIG_SETMASK, &mask, NULL);
+  handle_crash(number, information, context);
+}
+
+// Whether the program called abort(3), and the signal was raised there.
+CRASH_TIME static bool is_aborting(const struct thread_facts *facts, const ucontext_t *context) {
+  const uint64_t kReach = 1024;
+  const uint64_t *place = facts->abort_place;
+  if (place == NULL || (uint64_t)place - context_stack_pointer(context) > kReach) return false;
+  return *place == facts->abort_caller;
+}
+
 // Whether the signal is blocked as far as the program knows, so that the kernel would not have called its handler. Then
 // a signal that was sent is postponed, and a fault ends the process by the default action.
 CRASH_TIME static bool is_blocked(int number, siginfo_t *information, void *context) {
   if (!(hidden_at_crash() & signal_bit(number)) || !atomic_load(&crash_state.is_installed)) return false;
   if (postpone_signal(number, information, context)) return true;
-  crash_state.earlier[crash_signal_index(number)].handler = (signal_handler *)(uintptr_t)SIG_DFL;
-  struct signal_action own = own_action();
-  set_action(number, &own, NULL);
-  // Faults of the capture itself have to reach it.
-  uint64_t faults = fault_signals();
-  change_mask(SIG_UNBLOCK, &faults, NULL);
-  handle_crash(number, information, context);
+  end_at_fault(number, information, context);
   return true;
 }
+
+// MARK: Calls
+
+// Remembers the call of a handler for the return from it, and for a signal that it raises.
+CRASH_TIME static void note_call(struct thread_facts *facts, int number, const siginfo_t *information,
+                                 const ucontext_t *context) {
+  struct handler_call *call = NULL;
+  // A handler that was left by a jump had the same place.
+  for (int index = 0; index < kHandlerCalls; index++) {
+    if (facts->calls[index].context == context) call = &facts->calls[index];
+  }
+  if (call == NULL) call = &facts->calls[facts->next_call++ % kHandlerCalls];
+  call->number = number;
+  call->information = information;
+  call->context = context;
+  call->hidden = facts->hidden_signals;
+  if (crash_signal_index(number) < 0 || information->si_code <= 0) return;
+  facts->fault = *information;
+  facts->fault_place[0] = context_program_counter(context);
+  facts->fault_place[1] = context_stack_pointer(context);
+}
+
+#if FOLLOWS_HANDLERS
+
+// The code to which handlers of the program return: it restores what leave_program_handler knows, and leaves the
+// handler as libc's code does, with the same name and rules for unwinders (signals.c).
+__asm__(
+    ".text\n"
+    ".type __restore_rt, @function\n"
+    ".cfi_startproc simple\n"
+    ".cfi_signal_frame\n"
+    ".cfi_escape 0x0f,0x04,0x77,0xa0,0x01,0x06\n"
+    ".cfi_escape 0x10,0x08,0x02,0x77,0x28\n"
+    ".cfi_escape 0x10,0x09,0x02,0x77,0x30\n"
+    ".cfi_escape 0x10,0x0a,0x02,0x77,0x38\n"
+    ".cfi_escape 0x10,0x0b,0x03,0x77,0xc0,0x00\n"
+    ".cfi_escape 0x10,0x0c,0x03,0x77,0xc8,0x00\n"
+    ".cfi_escape 0x10,0x0d,0x03,0x77,0xd0,0x00\n"
+    ".cfi_escape 0x10,0x0e,0x03,0x77,0xd8,0x00\n"
+    ".cfi_escape 0x10,0x0f,0x03,0x77,0xe0,0x00\n"
+    ".cfi_escape 0x10,0x05,0x03,0x77,0xe8,0x00\n"
+    ".cfi_escape 0x10,0x04,0x03,0x77,0xf0,0x00\n"
+    ".cfi_escape 0x10,0x06,0x03,0x77,0xf8,0x00\n"
+    ".cfi_escape 0x10,0x03,0x03,0x77,0x80,0x01\n"
+    ".cfi_escape 0x10,0x01,0x03,0x77,0x88,0x01\n"
+    ".cfi_escape 0x10,0x00,0x03,0x77,0x90,0x01\n"
+    ".cfi_escape 0x10,0x02,0x03,0x77,0x98,0x01\n"
+    ".cfi_escape 0x10,0x10,0x03,0x77,0xa8,0x01\n"
+    "nop\n"
+    "__restore_rt:\n"
+    "mov %rsp, %rdi\n"
+    "call leave_program_handler\n"
+    "mov $15, %rax\n"
+    "syscall\n"
+    ".cfi_endproc\n"
+    ".size __restore_rt, .-__restore_rt\n"
+    ".hidden crash_enter_handler\n"
+    ".type crash_enter_handler, @function\n"
+    "crash_enter_handler:\n"
+    "mov %r8, %rsp\n"
+    "jmp *%rcx\n"
+    ".size crash_enter_handler, .-crash_enter_handler\n");
+extern void program_return(void) __asm__("__restore_rt") __attribute__((visibility("hidden")));
+// Calls the handler with this stack pointer, at which the kernel left the address to return to. Does not return.
+CRASH_TIME extern void crash_enter_handler(int number, siginfo_t *information, void *context, signal_handler *handler,
+                                           uint64_t stack);
+
+CRASH_TIME bool is_program_return(uint64_t address) { return address == (uint64_t)program_return; }
+
+CRASH_TIME struct signal_action followed_action(int number, signal_handler *caller) {
+  const struct program_action *program = &program_actions[number];
+  // The kernel blocks all of the mask at first: a second signal is not to come before this one is noted.
+  struct signal_action action = make_action(caller, atomic_load(&program->mask), 0);
+  action.flags |= atomic_load(&program->flags);
+  if (crash_signal_index(number) >= 0) action.flags &= ~(unsigned long)SA_RESETHAND;
+  action.restorer = program_return;
+  return action;
+}
+
+// The signals of faults that the program's handler for this signal has blocked.
+//
+// Only where a jump out of the handler is seen (install/contexts.c): in programs that this code is linked with, the kernel
+// blocks them.
+CRASH_TIME static uint64_t blocked_in_handler(int number) {
+#if !defined(CRASH_HANDLER_LIBRARY)
+  return number & 0;
+#endif
+  const struct program_action *program = &program_actions[number];
+  uint64_t mask = atomic_load(&program->mask);
+  if (!(atomic_load(&program->flags) & SA_NODEFER)) mask |= signal_bit(number);
+  return mask & fault_signals();
+}
+
+// The bytes that the kernel put on the stack for a handler: from the address to return to, to the end of the floating
+// point registers. Source: linux/arch/x86/include/asm/sigframe.h, uapi/asm/sigcontext.h.
+struct kernel_frame {
+  uint64_t start;
+  uint64_t end;
+};
+
+CRASH_TIME static struct kernel_frame find_kernel_frame(const siginfo_t *information, const ucontext_t *context) {
+  const uint32_t kHasExtension = 0x46505853;
+  const uint64_t kMarkOffset = 464;
+  const uint64_t kPlainSize = 512;
+  const uint64_t kLargest = 64 << 10;
+  struct kernel_frame frame = {(uint64_t)context - sizeof(uint64_t), (uint64_t)(information + 1)};
+  uint64_t image = (uint64_t)context->uc_mcontext.fpregs;
+  if (image < frame.end || image - frame.end > kLargest) return frame;
+  const uint32_t *mark = (const uint32_t *)(image + kMarkOffset);
+  frame.end = image + (mark[0] == kHasExtension && mark[1] < kLargest ? mark[1] : kPlainSize);
+  return frame;
+}
+
+// Where a handler of the program runs: on the stack that the kernel chose, or on the interrupted one.
+enum stack_choice { kStays, kMoves, kLacksRoom };
+
+// The kernel changes to this library's alternate stack, where the program has none, or did not ask for it.
+//
+// shift: by how much the kernel's frame moves down.
+CRASH_TIME static enum stack_choice choose_stack(const struct thread_facts *facts, int number,
+                                                 const struct kernel_frame *frame, const ucontext_t *context,
+                                                 uint64_t *shift) {
+  uint64_t low = (uint64_t)context->uc_stack.ss_sp;
+  uint64_t size = context->uc_stack.ss_size;
+  bool is_own = facts->stack != NULL && low == (uint64_t)facts->stack;
+  if (!is_own && (atomic_load(&program_actions[number].flags) & SA_ONSTACK)) return kStays;
+  uint64_t pointer = context_stack_pointer(context);
+  // The kernel did not change the stack: there is no other, or the thread was on it.
+  if (frame->start - low >= size || pointer - low < size) return kStays;
+  const uint64_t kRedZone = 128;
+  const uint64_t kAlignment = 64;
+  *shift = (frame->end - (pointer - kRedZone) + kAlignment - 1) & ~(kAlignment - 1);
+  bool has_room = pointer > kRedZone && is_readable(frame->start - *shift) && is_readable(frame->end - *shift - 8);
+  return has_room ? kMoves : kLacksRoom;
+}
+
+// Without room for a handler's frame the kernel ends the process, as for a fault.
+CRASH_TIME static void end_without_room(int number, siginfo_t *information, ucontext_t *context) {
+  siginfo_t forced;
+  if (number != SIGSEGV) {
+    zero_bytes(&forced, sizeof forced);
+    forced.si_signo = SIGSEGV;
+    forced.si_code = SI_KERNEL;
+    information = &forced;
+  }
+  end_at_fault(SIGSEGV, information, context);
+}
+
+CRASH_TIME static void call_handler(int number, siginfo_t *information, void *raw_context, signal_handler *handler) {
+  ucontext_t *context = raw_context;
+  struct thread_facts *facts = thread_facts();
+  if (facts == NULL) {
+    handler(number, information, context);
+    return;
+  }
+  struct kernel_frame frame = find_kernel_frame(information, context);
+  uint64_t shift = 0;
+  enum stack_choice choice = choose_stack(facts, number, &frame, context, &shift);
+  if (choice == kLacksRoom) {
+    end_without_room(number, information, context);
+    return;
+  }
+  if (choice == kMoves) {
+    copy_bytes((void *)(frame.start - shift), (const void *)frame.start, frame.end - frame.start);
+    frame.start -= shift;
+    information = (siginfo_t *)((uint64_t)information - shift);
+    context = (ucontext_t *)((uint64_t)context - shift);
+    if (context->uc_mcontext.fpregs != NULL) {
+      context->uc_mcontext.fpregs = (void *)((uint64_t)context->uc_mcontext.fpregs - shift);
+    }
+  }
+  note_call(facts, number, information, context);
+  uint64_t blocked = blocked_in_handler(number);
+  facts->hidden_signals |= blocked;
+  // Those that were blocked before stay so, as they may be pending.
+  blocked &= ~*(const uint64_t *)&context->uc_sigmask;
+  if (blocked != 0) change_mask(SIG_UNBLOCK, &blocked, NULL);
+  crash_enter_handler(number, information, context, handler, frame.start);
+}
+
+CRASH_TIME void leave_program_handler(ucontext_t *context) {
+  struct thread_facts *facts = thread_facts();
+  if (facts == NULL) return;
+  for (int index = 0; index < kHandlerCalls; index++) {
+    struct handler_call *call = &facts->calls[index];
+    if (call->context != context) continue;
+    call->context = NULL;
+    facts->hidden_signals = call->hidden;
+    if (call->number == SIGABRT && is_aborting(facts, context)) {
+      end_at_fault(SIGABRT, (siginfo_t *)call->information, context);
+    }
+    return;
+  }
+}
+
+#else
+
+CRASH_TIME bool is_program_return(uint64_t address) {
+  (void)address;
+  return false;
+}
+
+CRASH_TIME void leave_program_handler(ucontext_t *context) { (void)context; }
+
+CRASH_TIME static void call_handler(int number, siginfo_t *information, void *context, signal_handler *handler) {
+  struct thread_facts *facts = thread_facts();
+  if (facts != NULL) note_call(facts, number, information, context);
+  // A tail call adds no frame to the stack that the program's handler prints.
+  TAIL_CALL return handler(number, information, context);
+}
+
+#endif
 
 CRASH_TIME void call_program(int number, siginfo_t *information, void *context) {
   int place = crash_signal_index(number);
   if (place < 0 || is_blocked(number, information, context)) return;
   signal_handler *handler = atomic_load(&program_handlers[place]);
-  if ((uintptr_t)handler == 0) return;
-  // A tail call adds no frame to the stack that the program's handler prints.
-  TAIL_CALL return handler(number, information, context);
+  if ((uintptr_t)handler != 0) call_handler(number, information, context, handler);
 }
 
 // After the call the action is the default.
 CRASH_TIME void call_once(int number, siginfo_t *information, void *context) {
   int place = crash_signal_index(number);
   if (place < 0 || is_blocked(number, information, context)) return;
-  struct call *call = &calls[place];
   signal_handler *handler = atomic_exchange(&program_handlers[place], NULL);
   // Another thread took the handler first.
   if ((uintptr_t)handler == 0) {
@@ -74,14 +291,22 @@ CRASH_TIME void call_once(int number, siginfo_t *information, void *context) {
     return;
   }
   struct signal_action after = own_action();
-  if (!is_default(&crash_state.earlier[place]) || !atomic_load(&crash_state.is_installed)) {
+  struct signal_action *earlier = &crash_state.earlier[place];
+  if (!is_default(earlier) || !atomic_load(&crash_state.is_installed)) {
     after = make_action(NULL, 0, 0);
+  } else {
+    // As the kernel keeps them.
+    earlier->flags = (after.flags & kRestorerFlag) | atomic_load(&program_actions[number].flags);
+    earlier->mask = atomic_load(&program_actions[number].mask);
   }
   set_action(number, &after, NULL);
-  atomic_store(&call->information, information);
-  atomic_store(&call->context, context);
-  atomic_store(&call->thread, current_thread());
-  TAIL_CALL return handler(number, information, context);
+  call_handler(number, information, context, handler);
+}
+
+CRASH_TIME void call_other(int number, siginfo_t *information, void *context) {
+  if (number <= 0 || number >= kSignals) return;
+  signal_handler *handler = atomic_load(&other_handlers[number]);
+  if ((uintptr_t)handler != 0) call_handler(number, information, context, handler);
 }
 
 #if defined(CRASH_HANDLER_LIBRARY)
@@ -96,17 +321,33 @@ CRASH_TIME bool is_own_handler(signal_handler *handler) {
   return handler == handle_crash || handler == handle_go || handler == call_once;
 }
 
+// The call of the innermost handler for this signal that still runs.
+CRASH_TIME static const struct handler_call *find_call(const struct thread_facts *facts, int number) {
+  for (unsigned back = 1; back <= kHandlerCalls; back++) {
+    const struct handler_call *call = &facts->calls[(facts->next_call - back) % kHandlerCalls];
+    if (call->context == NULL || call->number != number) continue;
+    // The kernel's frame lies above this one, unless the handler was left by a jump.
+    return (uintptr_t)call->context < (uintptr_t)__builtin_frame_address(0) ? NULL : call;
+  }
+  return NULL;
+}
+
 CRASH_TIME bool find_fault_of_call(int number, struct received *fault) {
-  int place = crash_signal_index(number);
-  if (place < 0) return false;
-  struct call *call = &calls[place];
-  if (atomic_load(&call->thread) != current_thread()) return false;
-  siginfo_t *information = atomic_load(&call->information);
-  ucontext_t *context = atomic_load(&call->context);
-  // The kernel's frame lies above this one, unless the handler has returned, or was left by a jump.
-  if ((uintptr_t)context < (uintptr_t)__builtin_frame_address(0)) return false;
-  if (information->si_signo != number || information->si_code <= 0 || context->uc_link != NULL) return false;
-  fault->information = information;
-  fault->context = context;
+  const struct thread_facts *facts = thread_facts();
+  if (facts == NULL) return false;
+  const struct handler_call *call = find_call(facts, number);
+  if (call != NULL && call->information->si_signo == number && call->information->si_code > 0 &&
+      call->context->uc_link == NULL) {
+    fault->information = (siginfo_t *)call->information;
+    fault->context = (ucontext_t *)call->context;
+    return true;
+  }
+  // The handler raised the signal while it was blocked, and returned: it arrives where the fault was.
+  const ucontext_t *context = fault->context;
+  if (facts->fault.si_signo != number || facts->fault_place[0] != context_program_counter(context) ||
+      facts->fault_place[1] != context_stack_pointer(context)) {
+    return false;
+  }
+  fault->information = (siginfo_t *)&facts->fault;
   return true;
 }

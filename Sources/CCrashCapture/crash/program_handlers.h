@@ -1,10 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-// The handlers and the mask that the program set for signals of crashes, where the kernel has other ones.
+// The handlers and the mask that the program set, where the kernel has other ones.
 #ifndef CRASHPADCTL_PROGRAM_HANDLERS_H
 #define CRASHPADCTL_PROGRAM_HANDLERS_H
 
 #include "received.h"
 #include "signals.h"
+
+// Whether the kernel is given actions that differ from the program's in flags and mask: a handler then runs on the stack
+// that it would have without this library, and the faults of its mask stay unblocked. Only where a return from a handler
+// can be followed.
+#if defined(__x86_64__)
+#define FOLLOWS_HANDLERS 1
+#else
+#define FOLLOWS_HANDLERS 0
+#endif
+
+enum { kSignals = 65 };
 
 // The action that the kernel gets where the program has the default action.
 CRASH_TIME struct signal_action own_action(void);
@@ -12,15 +23,34 @@ CRASH_TIME struct signal_action own_action(void);
 // Whether a handler in the kernel belongs to this library.
 CRASH_TIME bool is_own_handler(signal_handler *handler);
 
-// The handler that the program set, in the order of kCrashSignals; NULL if the kernel has that of the program.
+// The handlers that the program set, in the order of kCrashSignals; NULL if the kernel has that of the program.
 extern signal_handler *_Atomic program_handlers[kCrashSignalCount] __attribute__((visibility("hidden")));
+// The same for other signals, by their numbers.
+extern signal_handler *_Atomic other_handlers[kSignals] __attribute__((visibility("hidden")));
 
-// The handlers that the kernel gets in their place: call_once for one call (SA_RESETHAND), call_program for the others.
+// The flags and masks of these handlers, as the program set them, by the numbers of the signals.
+struct program_action {
+  _Atomic unsigned long flags;
+  _Atomic uint64_t mask;
+};
+extern struct program_action program_actions[kSignals] __attribute__((visibility("hidden")));
+
+// The action that the kernel gets for a handler of the program.
+CRASH_TIME struct signal_action followed_action(int number, signal_handler *caller);
+
+// The handlers that the kernel gets in their place: call_once for one call (SA_RESETHAND), call_other for signals that
+// are no crash, call_program for the others.
 CRASH_TIME void call_program(int number, siginfo_t *information, void *context);
 CRASH_TIME void call_once(int number, siginfo_t *information, void *context);
+CRASH_TIME void call_other(int number, siginfo_t *information, void *context);
 
-// Finds the fault for which a handler of the program, set for one call, runs on the calling thread while it raises the
-// same signal again. Returns false if no such handler runs.
+// Called when a handler of the program has returned, before the kernel continues at `context`.
+CRASH_TIME void leave_program_handler(ucontext_t *context);
+// Whether an address is that of the code to which handlers of the program return.
+CRASH_TIME bool is_program_return(uint64_t address);
+
+// Finds the fault for which a handler of the program runs on the calling thread while it raises the same signal again,
+// or has run before the signal arrived at the same instruction. Returns false if there is none.
 CRASH_TIME bool find_fault_of_call(int number, struct received *fault);
 
 // Postpones a signal that was sent to a thread which blocks it as far as the program knows, until that thread or

@@ -5,7 +5,6 @@
 const int kCrashSignals[kCrashSignalCount] = {SIGSEGV, SIGBUS, SIGILL, SIGTRAP, SIGFPE, SIGABRT, SIGSYS};
 
 #if defined(__x86_64__)
-enum { kRestorerFlag = 0x04000000 };  // SA_RESTORER
 // Byte for byte libc's code, and with its name, by which debuggers recognize the frame of a signal handler. For
 // unwinders that use call frame information, the rules give each register's place in the kernel's ucontext_t, to which
 // rsp points.

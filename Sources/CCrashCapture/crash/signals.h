@@ -18,6 +18,13 @@ struct signal_action {
   uint64_t mask;
 };
 
+// SA_RESTORER, where libc sets it.
+#if defined(__x86_64__)
+enum { kRestorerFlag = 0x04000000 };
+#else
+enum { kRestorerFlag = 0 };
+#endif
+
 // The signals that end a process through its own fault.
 enum { kCrashSignalCount = 7 };
 extern const int kCrashSignals[kCrashSignalCount];

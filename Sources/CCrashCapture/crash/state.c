@@ -16,6 +16,8 @@ static int64_t own_offset;
 static bool can_read_base;
 #endif
 
+enum { kSmallestPage = 4096 };
+
 CRASH_TIME static uint64_t thread_pointer(void) {
   uint64_t pointer = 0;
 #if defined(__x86_64__)
@@ -42,10 +44,11 @@ void state_install(void) {
 CRASH_TIME struct thread_facts *thread_facts(void) {
   uint64_t pointer = thread_pointer();
   uint64_t place = pointer + (uint64_t)own_offset;
-  if (pointer == 0 || own_offset == 0 || !is_readable(place)) return NULL;
+  if (pointer == 0 || own_offset == 0 || pointer % sizeof pointer != 0 || !is_readable(place)) return NULL;
 #if defined(__x86_64__)
   // By the ABI the first word there is its own address.
-  if (pointer % sizeof pointer != 0 || !is_readable(pointer) || *(const uint64_t *)pointer != pointer) return NULL;
+  bool is_near = (pointer ^ place) / kSmallestPage == 0;
+  if ((!is_near && !is_readable(pointer)) || *(const uint64_t *)pointer != pointer) return NULL;
 #endif
   return (struct thread_facts *)place;
 }
@@ -65,6 +68,8 @@ CRASH_TIME uint64_t hidden_at_crash(void) {
   const struct thread_facts *facts = thread_facts();
   return facts == NULL ? 0 : facts->hidden_signals;
 }
+
+struct thread_facts *own_facts(void) { return &own; }
 
 uint64_t hidden_signals(void) { return own.hidden_signals; }
 

@@ -97,6 +97,9 @@ struct state {
   // signal would read it there as its own.
   _Atomic uint64_t described_signals;
 
+  // The signals that the program ignores.
+  _Atomic uint64_t ignored_signals;
+
   // The members of kSystemInfo and of kLinux that do not change.
   struct encoded_facts system_facts;
   struct encoded_facts linux_facts;
@@ -141,18 +144,43 @@ CRASH_TIME bool is_captured_process(void);
 // Records that the calling thread belongs to this process.
 void adopt_thread(int process);
 
+enum { kHandlerCalls = 8 };
+
+// A call of a handler of the program.
+struct handler_call {
+  int number;
+  const siginfo_t *information;
+  const ucontext_t *context;
+  // What thread_facts.hidden_signals was before.
+  uint64_t hidden;
+};
+
 // What is known of a thread.
 struct thread_facts {
   // The process that it belongs to; 0 for one that was not started by the pthread_create of this library.
   int process;
   // The fault signals that it has blocked as far as the program knows, but that the kernel does not block.
   uint64_t hidden_signals;
+  // The last child of vfork(2) of the thread that changed its mask.
+  int child;
+  // This library's alternate stack of the thread; NULL if it has none.
+  void *stack;
+  // The last calls of the program's handlers. The context of one that returned is NULL.
+  struct handler_call calls[kHandlerCalls];
+  unsigned next_call;
+  // The last fault for which one was called: the program counter and the stack pointer.
+  uint64_t fault_place[2];
+  siginfo_t fault;
+  // Where the caller's address lay when the program called abort(3), and that address.
+  const uint64_t *abort_place;
+  uint64_t abort_caller;
 };
 
 // The facts of the calling thread during a crash; NULL if its thread pointer is damaged.
 CRASH_TIME struct thread_facts *thread_facts(void);
 CRASH_TIME uint64_t hidden_at_crash(void);
 // In normal operation.
+struct thread_facts *own_facts(void);
 uint64_t hidden_signals(void);
 void set_hidden_signals(uint64_t signals);
 // Finds the place of the facts.

@@ -181,7 +181,9 @@ static void at_exit(void) {
 static void install_handlers(void) {
   struct signal_action action = own_action();
   for (int index = 0; index < kCrashSignalCount; index++) {
-    set_action(kCrashSignals[index], &action, &crash_state.earlier[index]);
+    struct signal_action *earlier = &crash_state.earlier[index];
+    set_action(kCrashSignals[index], &action, earlier);
+    if (is_ignored(earlier)) atomic_fetch_or(&crash_state.ignored_signals, signal_bit(kCrashSignals[index]));
   }
 }
 
@@ -235,6 +237,8 @@ static int install(const struct crash_capture_options *options, char *message, s
     install_handlers();
   }
   atomic_store(&state->is_installed, true);
+  // The program may have been started with them blocked.
+  if (interposes()) hide_blocked();
   return 0;
 }
 

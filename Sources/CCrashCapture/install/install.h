@@ -3,7 +3,9 @@
 #ifndef CRASHPADCTL_INSTALL_H
 #define CRASHPADCTL_INSTALL_H
 
+#include <signal.h>
 #include <stdbool.h>
+#include <stdint.h>
 
 // Finds the facts that need libc, and those that are available only at the start.
 //
@@ -22,6 +24,28 @@ void stacks_install(void);
 // Finds libc's functions for signal handlers and masks behind ours before a signal handler needs them. Called before
 // handlers are installed.
 void interpose_install(void);
+// The part of it that concerns masks.
+void masks_install(void);
+
+// The same for functions that wait with another mask, and for those that save and restore one.
+void waits_install(void);
+void contexts_install(void);
+
+// Whether calls for handlers and masks are changed. False in a child that shares its parent's memory (vfork), whose
+// handlers and masks are the child's own.
+bool interposes(void);
+
+// The signals of a set that the kernel knows.
+uint64_t first_word_of(const sigset_t *set);
+
+// Lets the kernel block the hidden signals of the calling thread for a moment in which it has to know them: because it
+// changes the mask by itself, or starts a program. Returns them for show_hidden, which restores what was before; 0 if
+// there are none.
+uint64_t block_hidden(void);
+void show_hidden(uint64_t hidden);
+
+// Hides the signals of faults that the kernel blocks in the calling thread, as libc set them.
+void hide_blocked(void);
 
 // Waits until no other thread captures, and makes the calling thread the capturing one (crash_state.owner). Returns
 // false if that takes more than ten seconds.

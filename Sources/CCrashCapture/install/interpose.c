@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Precedes libc's functions for signal handlers and masks, so that the capture still gets the signals of crashes after
-// a program changes their handlers or masks.
+// Precedes libc's functions for signal handlers, so that the capture still gets the signals of crashes after
+// a program changes their handlers.
 //
 // If the program sets the default action, our handler is put into the kernel, and the program is still shown the
 // default. So a handler that writes its own report, restores the default and raises the signal again leads to a dump;
@@ -19,25 +19,14 @@
 typedef void plain_handler(int);
 typedef int action_setter(int, const struct sigaction *, struct sigaction *);
 typedef plain_handler *handler_setter(int, plain_handler *);
-typedef int mask_setter(int, const sigset_t *, sigset_t *);
 
 extern action_setter __interceptor_sigaction __attribute__((weak));
 extern handler_setter __interceptor_signal __attribute__((weak));
-extern mask_setter __interceptor_sigprocmask __attribute__((weak));
-extern mask_setter __interceptor_pthread_sigmask __attribute__((weak));
 // Second names of libc's functions, for static executables.
 extern action_setter __sigaction __attribute__((weak));
-extern mask_setter __sigprocmask __attribute__((weak));
-extern mask_setter __pthread_sigmask __attribute__((weak));
 
 static void *_Atomic real_sigaction;
-static void *_Atomic real_sigprocmask;
-static void *_Atomic real_pthread_sigmask;
 
-// The flags of the handlers in program_handlers, as the program set them.
-static _Atomic int program_flags[kCrashSignalCount];
-// The signals that the program ignores.
-static _Atomic uint64_t ignored_by_program;
 // Java's libjsig comes next, and does the same for Java's handlers.
 static bool is_passive;
 extern void *JVM_get_signal_action(int number) __attribute__((weak));
@@ -77,11 +66,20 @@ static int set_next_action(int number, const struct sigaction *action, struct si
   return result < 0 ? -1 : 0;
 }
 
-// False in a child that shares its parent's memory (vfork), whose handlers are the child's own.
-static bool is_active(void) {
+bool interposes(void) {
   const struct state *state = &crash_state;
   return atomic_load(&state->is_installed) && !is_passive && !(state->flags & CRASH_CAPTURE_NO_SIGNALS) &&
          is_captured_process();
+}
+
+// Shows a handler of the program with the flags and the mask that it was set with. current: what the kernel has.
+static void show_program(int number, signal_handler *handler, struct signal_action *current, struct sigaction *shown) {
+  const struct program_action *program = &program_actions[number];
+  const unsigned long kOwn = SA_SIGINFO | SA_ONSTACK | SA_RESETHAND | SA_NODEFER | SA_RESTART | SA_NOCLDSTOP | SA_NOCLDWAIT;
+  current->handler = handler;
+  current->flags = (current->flags & ~kOwn) | atomic_load(&program->flags);
+  current->mask = atomic_load(&program->mask);
+  show(current, shown);
 }
 
 // Gets the action that the program set, in place of the one that the kernel has.
@@ -99,13 +97,8 @@ static int get(int number, int place, struct sigaction *shown) {
     show(&current, shown);
     return 0;
   }
-  if (set_next_action(number, NULL, shown) != 0) return -1;
-  signal_handler *handler = (signal_handler *)shown->sa_sigaction;
-  signal_handler *own = atomic_load(&program_handlers[place]);
-  if (handler != call_once && handler != call_program) return 0;
-  shown->sa_sigaction = (void (*)(int, siginfo_t *, void *))own;
-  const int kChanged = SA_SIGINFO | (int)SA_RESETHAND;
-  shown->sa_flags = (shown->sa_flags & ~kChanged) | (atomic_load(&program_flags[place]) & kChanged);
+  if (current.handler != call_once && current.handler != call_program) return set_next_action(number, NULL, shown);
+  show_program(number, atomic_load(&program_handlers[place]), &current, shown);
   return 0;
 }
 
@@ -116,13 +109,34 @@ static int set_own(int number, int place, const struct sigaction *action, const 
   return result < 0 ? -1 : 0;
 }
 
+// A sanitizer that this code is linked with keeps handlers of its own.
+static bool follows(void) { return FOLLOWS_HANDLERS && __interceptor_sigaction == NULL; }
+
+static void remember(int number, const struct sigaction *action) {
+  atomic_store(&program_actions[number].flags, (unsigned long)(unsigned)action->sa_flags);
+  atomic_store(&program_actions[number].mask, first_word_of(&action->sa_mask));
+}
+
+static int set_followed(int number, signal_handler *caller) {
+#if FOLLOWS_HANDLERS
+  struct signal_action action = followed_action(number, caller);
+  long result = set_action(number, &action, NULL);
+  if (result < 0) errno = (int)-result;
+  return result < 0 ? -1 : 0;
+#else
+  (void)number;
+  (void)caller;
+  return -1;
+#endif
+}
+
 static int set(int number, int place, const struct sigaction *action) {
   signal_handler *handler = (signal_handler *)action->sa_sigaction;
   uint64_t bit = signal_bit(number);
   if (action->sa_handler == SIG_IGN) {
-    atomic_fetch_or(&ignored_by_program, bit);
+    atomic_fetch_or(&crash_state.ignored_signals, bit);
   } else {
-    atomic_fetch_and(&ignored_by_program, ~bit);
+    atomic_fetch_and(&crash_state.ignored_signals, ~bit);
   }
   // The signal that ends the process after a capture is not captured again.
   if (crash_was_handed_over()) return set_next_action(number, action, NULL);
@@ -136,18 +150,59 @@ static int set(int number, int place, const struct sigaction *action) {
     own.handler = handle_go;
     return set_own(number, place, action, &own);
   }
-  atomic_store(&program_flags[place], action->sa_flags);
+  remember(number, action);
   atomic_store(&program_handlers[place], handler);
+  signal_handler *caller = action->sa_flags & (int)SA_RESETHAND ? call_once : call_program;
+  if (follows()) return set_followed(number, caller);
   struct sigaction changed = *action;
   // The kernel writes the cause of a fault only for handlers that ask for it, and this handler may call ours.
   changed.sa_flags = (action->sa_flags | SA_SIGINFO) & ~(int)SA_RESETHAND;
-  changed.sa_sigaction = action->sa_flags & (int)SA_RESETHAND ? call_once : call_program;
+  changed.sa_sigaction = caller;
   return set_next_action(number, &changed, NULL);
+}
+
+// MARK: Other signals
+
+// Whether this library's stack or the program's mask of faults matters for the action.
+static bool is_followed(const struct sigaction *action) {
+  bool has_handler = action->sa_handler != SIG_DFL && action->sa_handler != SIG_IGN;
+  bool hides = (first_word_of(&action->sa_mask) & fault_signals()) != 0;
+  return has_handler && (hides || (action->sa_flags & SA_ONSTACK));
+}
+
+static int get_other(int number, struct sigaction *shown) {
+  struct signal_action current = make_action(NULL, 0, 0);
+  if (set_action(number, NULL, &current) != 0 || current.handler != call_other) {
+    return set_next_action(number, NULL, shown);
+  }
+  show_program(number, atomic_load(&other_handlers[number]), &current, shown);
+  return 0;
+}
+
+static int set_other(int number, const struct sigaction *action) {
+  if (!is_followed(action)) return set_next_action(number, action, NULL);
+  // libc refuses its own signals, and others that have no action.
+  struct sigaction current;
+  if (set_next_action(number, NULL, &current) != 0) return -1;
+  remember(number, action);
+  atomic_store(&other_handlers[number], (signal_handler *)action->sa_sigaction);
+  return set_followed(number, call_other);
+}
+
+// For signals that are no crash.
+static int exchange_other(int number, const struct sigaction *action, struct sigaction *old) {
+  if (number <= 0 || number >= kSignals || !follows()) return set_next_action(number, action, old);
+  struct sigaction before;
+  if (old != NULL && get_other(number, &before) != 0) return -1;
+  if (action != NULL && set_other(number, action) != 0) return -1;
+  if (old != NULL) *old = before;
+  return 0;
 }
 
 EXPORTED int sigaction(int number, const struct sigaction *action, struct sigaction *old) {
   int place = crash_signal_index(number);
-  if (place < 0 || !is_active()) return set_next_action(number, action, old);
+  if (!interposes()) return set_next_action(number, action, old);
+  if (place < 0) return exchange_other(number, action, old);
   struct sigaction before;
   if (old != NULL && get(number, place, &before) != 0) return -1;
   if (action != NULL && set(number, place, action) != 0) return -1;
@@ -161,7 +216,8 @@ static plain_handler *replace(int number, plain_handler *handler, int flags) {
   memset(&action, 0, sizeof action);
   action.sa_handler = handler;
   action.sa_flags = flags;
-  if (!(flags & SA_NODEFER)) sigaddset(&action.sa_mask, number);
+  // As libc does for signal(), but not for the other two.
+  if (flags == SA_RESTART) sigaddset(&action.sa_mask, number);
   return sigaction(number, &action, &old) == 0 ? old.sa_handler : SIG_ERR;
 }
 
@@ -203,82 +259,10 @@ EXPORTED plain_handler *sigset(int number, plain_handler *handler) {
   return sigismember(&before, number) == 1 ? SIG_HOLD : old.sa_handler;
 }
 
-// MARK: Masks
-
-// Faults are raised even where their signals are blocked, and then the kernel ends the process without calling a
-// handler. So the kernel's mask leaves them unblocked, and the mask that the program believes it has adds
-// hidden_signals().
-
-static uint64_t first_word(const sigset_t *set) {
-  uint64_t word;
-  memcpy(&word, set, sizeof word);
-  return word;
-}
-
-static int set_mask(mask_setter *setter, int how, const sigset_t *mask, sigset_t *old) {
-  uint64_t before = hidden_signals();
-  uint64_t faults = mask == NULL ? 0 : first_word(mask) & fault_signals();
-  // Most calls concern other signals.
-  if ((before | faults) == 0 || !is_active()) return setter(how, mask, old);
-  uint64_t hideable = faults & ~atomic_load(&ignored_by_program);
-  sigset_t changed;
-  int result;
-  if (mask == NULL) {
-    result = setter(how, NULL, old);
-  } else {
-    changed = *mask;
-    uint64_t word = first_word(mask);
-    if (how != SIG_UNBLOCK) word &= ~hideable;
-    memcpy(&changed, &word, sizeof word);
-    // Changed first, because a signal that arrives in between is sent again to where it is blocked.
-    if (how == SIG_BLOCK) set_hidden_signals(before | hideable);
-    if (how == SIG_UNBLOCK) set_hidden_signals(before & ~faults);
-    if (how == SIG_SETMASK) set_hidden_signals(hideable);
-    result = setter(how, &changed, old);
-    if (result != 0) set_hidden_signals(before);
-  }
-  if (result != 0 || old == NULL) return result;
-  uint64_t shown = first_word(old) | before;
-  memcpy(old, &shown, sizeof shown);
-  return 0;
-}
-
-// For a static executable without libc's function. Returns 0 or an errno value.
-static int change_plain_mask(int how, const sigset_t *mask, sigset_t *old) {
-  uint64_t before = 0;
-  long result = change_mask(how, (const uint64_t *)mask, &before);
-  if (result == 0 && old != NULL) {
-    memset(old, 0, sizeof *old);
-    memcpy(old, &before, sizeof before);
-  }
-  return (int)-result;
-}
-
-static mask_setter *next_process_mask(void) {
-  return next_function(&real_sigprocmask, "sigprocmask", (void *)__interceptor_sigprocmask, (void *)__sigprocmask);
-}
-
-static mask_setter *next_thread_mask(void) {
-  return next_function(&real_pthread_sigmask, "pthread_sigmask", (void *)__interceptor_pthread_sigmask,
-                       (void *)__pthread_sigmask);
-}
-
-EXPORTED int sigprocmask(int how, const sigset_t *mask, sigset_t *old) {
-  mask_setter *setter = next_process_mask();
-  if (setter != NULL) return set_mask(setter, how, mask, old);
-  int error = set_mask(change_plain_mask, how, mask, old);
-  if (error != 0) errno = error;
-  return error == 0 ? 0 : -1;
-}
-
-EXPORTED int pthread_sigmask(int how, const sigset_t *mask, sigset_t *old) {
-  mask_setter *setter = next_thread_mask();
-  return set_mask(setter == NULL ? change_plain_mask : setter, how, mask, old);
-}
-
 void interpose_install(void) {
   is_passive = JVM_get_signal_action != NULL;
   next_action();
-  next_process_mask();
-  next_thread_mask();
+  masks_install();
+  waits_install();
+  contexts_install();
 }

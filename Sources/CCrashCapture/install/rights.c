@@ -18,6 +18,7 @@
 #include "../crash/state.h"
 #include "install.h"
 #include "next.h"
+#include "pass.h"
 
 // user: the new effective user.
 static void make_file_before(uid_t user) {
@@ -131,10 +132,10 @@ EXPORTED int prctl(int option, ...) {
   return setter == NULL ? missing() : setter(option, arguments[0], arguments[1], arguments[2], arguments[3]);
 }
 
-#if defined(__x86_64__)
+#if PASSES_CALLS
 static void *_Atomic next_syscall;
 
-__attribute__((used)) static void prepare_call(long number, long operation) {
+__attribute__((used)) static void notice_syscall(long number, long operation) {
   if (number == SYS_seccomp && operation <= SECCOMP_SET_MODE_FILTER) {
     prepare_filter(operation == SECCOMP_SET_MODE_STRICT);
   }
@@ -142,44 +143,9 @@ __attribute__((used)) static void prepare_call(long number, long operation) {
   next_function(&next_syscall, "syscall", NULL, NULL);
 }
 
-// libseccomp and bubblewrap make these calls by syscall(2). Jumps to libc's function, with the arguments as they came.
-__asm__(
-    ".text\n"
-    ".globl syscall\n"
-    ".type syscall, @function\n"
-    "syscall:\n"
-    ".cfi_startproc\n"
-    "cmp $317, %rdi\n"  // SYS_seccomp
-    "je 1f\n"
-    "cmp $155, %rdi\n"  // SYS_pivot_root
-    "je 1f\n"
-    "mov next_syscall(%rip), %rax\n"
-    "test %rax, %rax\n"
-    "jz 1f\n"
-    "jmp *%rax\n"
-    "1:\n"
-    "push %rdi\n"
-    "push %rsi\n"
-    "push %rdx\n"
-    "push %rcx\n"
-    "push %r8\n"
-    "push %r9\n"
-    "sub $8, %rsp\n"
-    ".cfi_adjust_cfa_offset 56\n"
-    "call prepare_call\n"
-    "add $8, %rsp\n"
-    "pop %r9\n"
-    "pop %r8\n"
-    "pop %rcx\n"
-    "pop %rdx\n"
-    "pop %rsi\n"
-    "pop %rdi\n"
-    ".cfi_adjust_cfa_offset -56\n"
-    "mov next_syscall(%rip), %rax\n"
-    "jmp *%rax\n"
-    ".cfi_endproc\n"
-    ".size syscall, .-syscall\n");
-_Static_assert(SYS_seccomp == 317 && SYS_pivot_root == 155, "the numbers in the code above");
+// libseccomp and bubblewrap make these calls by syscall(2).
+_Static_assert(SYS_seccomp == 317 && SYS_pivot_root == 155, "the numbers below");
+PASS_AFTER("syscall", "notice_syscall", "next_syscall", "cmp $317, %rdi\nje 1f\ncmp $155, %rdi\njne 2f\n");
 #endif
 
 #endif

@@ -2,7 +2,9 @@
 #define _GNU_SOURCE
 #include <dirent.h>
 #include <errno.h>
+#include <mqueue.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <sys/auxv.h>
 #include <sys/mman.h>
@@ -46,6 +48,22 @@ static struct {
   uint8_t bytes[96 << 10] __attribute__((aligned(4096)));
 } first_stack;
 
+static int set_stack(const stack_t *stack, stack_t *old) { return (int)syscall(SYS_sigaltstack, stack, old); }
+
+// The program has no alternate stack where the kernel has that of this library.
+EXPORTED int sigaltstack(const stack_t *stack, stack_t *old) {
+  const struct thread_facts *facts = own_facts();
+  if (facts->stack == NULL) return set_stack(stack, old);
+  stack_t own = {.ss_sp = facts->stack, .ss_size = stack_size()};
+  stack_t before;
+  bool is_removed = stack != NULL && (stack->ss_flags & SS_DISABLE);
+  if (set_stack(is_removed ? &own : stack, &before) != 0) return -1;
+  if (old == NULL) return 0;
+  *old = before;
+  if (before.ss_sp == own.ss_sp) *old = (stack_t){.ss_flags = SS_DISABLE};
+  return 0;
+}
+
 // Stacks of threads that ended, kept for new ones.
 enum { kKeptStacks = 16 };
 static void *_Atomic kept_stacks[kKeptStacks];
@@ -73,22 +91,23 @@ static void free_stack(void *stack) {
   stack_t none = {.ss_flags = SS_DISABLE};
   stack_t current;
   // Fails while a handler runs on the stack; then it is never freed.
-  if (sigaltstack(&none, &current) != 0) return;
+  if (set_stack(&none, &current) != 0) return;
   // The program had set a stack of its own: put it back.
-  if (current.ss_sp != stack && !(current.ss_flags & SS_DISABLE)) sigaltstack(&current, NULL);
+  if (current.ss_sp != stack && !(current.ss_flags & SS_DISABLE)) set_stack(&current, NULL);
   if (stack != first_stack.bytes) keep_stack(stack);
 }
 
 static int use_stack(void *stack) {
   stack_t own = {.ss_sp = stack, .ss_size = stack_size()};
-  if (sigaltstack(&own, NULL) != 0) return errno;
+  if (set_stack(&own, NULL) != 0) return errno;
+  own_facts()->stack = stack;
   if (has_key) pthread_setspecific(stack_of_thread, stack);
   return 0;
 }
 
 int crash_capture_prepare_thread(void) {
   stack_t current;
-  if (sigaltstack(NULL, &current) != 0) return errno;
+  if (set_stack(NULL, &current) != 0) return errno;
   // The runtime of a language may have set one already.
   if (!(current.ss_flags & SS_DISABLE)) return 0;
   void *stack = take_stack();
@@ -100,7 +119,7 @@ int crash_capture_prepare_thread(void) {
 
 static void prepare_first_thread(void) {
   stack_t current;
-  if (sigaltstack(NULL, &current) != 0 || !(current.ss_flags & SS_DISABLE)) return;
+  if (set_stack(NULL, &current) != 0 || !(current.ss_flags & SS_DISABLE)) return;
   if (current_thread() == current_process() && stack_size() <= sizeof first_stack.bytes) {
     use_stack(first_stack.bytes);
   } else {
@@ -110,23 +129,48 @@ static void prepare_first_thread(void) {
 
 // MARK: Threads to come
 
+#if defined(__GLIBC__)
+// Since glibc 2.32.
+extern int pthread_attr_getsigmask_np(const pthread_attr_t *attributes, sigset_t *mask) __attribute__((weak));
+#endif
+
+// Whether libc gives the new thread a mask of its own, in place of its creator's.
+static bool has_own_mask(const pthread_attr_t *attributes) {
+#if defined(__GLIBC__)
+  sigset_t mask;
+  return attributes != NULL && pthread_attr_getsigmask_np != NULL && pthread_attr_getsigmask_np(attributes, &mask) == 0;
+#else
+  return attributes != NULL && false;
+#endif
+}
+
 // The start data of a new thread. It lies at the beginning of the thread's alternate stack: if it were allocated with
 // malloc(3), free(3) would be the thread's first call into the allocator, which gives the thread an arena of 64 MiB of
 // address space.
 struct start {
   void *(*function)(void *);
+  // In place of it, a function of C11's.
+  int (*c11_function)(void *);
   void *argument;
+  // The kernel's mask may have signals of faults.
+  bool has_own_mask;
   // The part of its creator's mask that it inherits.
   uint64_t hidden;
   int process;
 };
 
-static void *start_thread(void *raw) {
+static struct start begin_thread(void *raw) {
   struct start start = *(struct start *)raw;
   set_hidden_signals(start.hidden);
   adopt_thread(start.process);
   // If the stack can't be set, it is leaked, and only an overflow of the thread's own stack is not captured.
   use_stack(raw);
+  if (start.has_own_mask) hide_blocked();
+  return start;
+}
+
+static void *start_thread(void *raw) {
+  struct start start = begin_thread(raw);
   return start.function(start.argument);
 }
 
@@ -138,13 +182,22 @@ extern thread_maker __interceptor_pthread_create __attribute__((weak));
 // that name.
 extern thread_maker __pthread_create __attribute__((weak));
 extern int thrd_create(void *thread, int (*function)(void *), void *argument);
+#if !defined(CRASH_HANDLER_LIBRARY)
 __attribute__((used)) static int (*volatile const keeps_libc)(void *, int (*)(void *), void *) = thrd_create;
+#endif
 
 static void *_Atomic real_pthread_create;
 
 static thread_maker *next_maker(void) {
   return next_function(&real_pthread_create, "pthread_create", (void *)__interceptor_pthread_create,
                        (void *)__pthread_create);
+}
+
+static void fill_start(struct start *start, void *argument) {
+  start->argument = argument;
+  start->hidden = hidden_signals();
+  start->process = current_process();
+  start->has_own_mask = false;
 }
 
 EXPORTED int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*function)(void *),
@@ -155,14 +208,108 @@ EXPORTED int pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
   struct start *start = take_stack();
   // Without memory for a stack, the thread runs all the same.
   if (start == NULL) return maker(thread, attributes, function, argument);
+  fill_start(start, argument);
   start->function = function;
-  start->argument = argument;
-  start->hidden = hidden_signals();
-  start->process = current_process();
+  start->has_own_mask = has_own_mask(attributes);
+  if (start->has_own_mask) start->hidden = 0;
   int error = maker(thread, attributes, start_thread, start);
   if (error != 0) keep_stack(start);
   return error;
 }
+
+// MARK: Threads that libc starts
+
+#if defined(CRASH_HANDLER_LIBRARY)
+
+static int start_c11(void *raw) {
+  struct start start = begin_thread(raw);
+  return start.c11_function(start.argument);
+}
+
+// libc's own calls its pthread_create, not ours. The types are those of thrd_t and thrd_start_t.
+EXPORTED int thrd_create(void *thread, int (*function)(void *), void *argument) {
+  static void *_Atomic known;
+  typedef int c11_maker(void *, int (*)(void *), void *);
+  c11_maker *maker = next_function(&known, "thrd_create", NULL, NULL);
+  const int kError = 2;  // thrd_error
+  if (maker == NULL) return kError;
+  struct start *start = atomic_load(&crash_state.is_installed) ? take_stack() : NULL;
+  if (start == NULL) return maker(thread, function, argument);
+  fill_start(start, argument);
+  start->c11_function = function;
+  int error = maker(thread, start_c11, start);
+  if (error != 0) keep_stack(start);
+  return error;
+}
+
+// A function that libc calls in a thread of its own (SIGEV_THREAD).
+struct callback {
+  void (*function)(union sigval);
+  union sigval value;
+};
+
+// Each pair is kept once, and never removed: a call may come after its timer is deleted.
+enum { kCallbacks = 1024 };
+static struct callback callbacks[kCallbacks];
+static size_t callback_count;
+static pthread_mutex_t callback_lock = PTHREAD_MUTEX_INITIALIZER;
+
+static struct callback *keep_callback(const struct sigevent *event) {
+  struct callback *callback = NULL;
+  pthread_mutex_lock(&callback_lock);
+  for (size_t index = 0; index < callback_count && callback == NULL; index++) {
+    bool is_equal = callbacks[index].function == event->sigev_notify_function &&
+                    callbacks[index].value.sival_ptr == event->sigev_value.sival_ptr;
+    if (is_equal) callback = &callbacks[index];
+  }
+  if (callback == NULL && callback_count < kCallbacks) {
+    callback = &callbacks[callback_count++];
+    callback->function = event->sigev_notify_function;
+    callback->value = event->sigev_value;
+  }
+  pthread_mutex_unlock(&callback_lock);
+  return callback;
+}
+
+static void start_callback(union sigval value) {
+  const struct callback *callback = value.sival_ptr;
+  adopt_thread(current_process());
+  crash_capture_prepare_thread();
+  // libc starts these threads with all signals blocked.
+  hide_blocked();
+  callback->function(callback->value);
+}
+
+// Puts our function in place of the program's, if there is one.
+static struct sigevent *wrap(struct sigevent *event, struct sigevent *wrapped) {
+  if (event == NULL || event->sigev_notify != SIGEV_THREAD || !atomic_load(&crash_state.is_installed)) return event;
+  struct callback *callback = keep_callback(event);
+  if (callback == NULL) return event;
+  *wrapped = *event;
+  wrapped->sigev_notify_function = start_callback;
+  wrapped->sigev_value.sival_ptr = callback;
+  return wrapped;
+}
+
+EXPORTED int timer_create(clockid_t clock, struct sigevent *event, timer_t *timer) {
+  static void *_Atomic known;
+  int (*maker)(clockid_t, struct sigevent *, timer_t *) = next_function(&known, "timer_create", NULL, NULL);
+  struct sigevent wrapped;
+  if (maker != NULL) return maker(clock, wrap(event, &wrapped), timer);
+  errno = ENOSYS;
+  return -1;
+}
+
+EXPORTED int mq_notify(mqd_t queue, const struct sigevent *event) {
+  static void *_Atomic known;
+  int (*notifier)(mqd_t, const struct sigevent *) = next_function(&known, "mq_notify", NULL, NULL);
+  struct sigevent wrapped;
+  if (notifier != NULL) return notifier(queue, wrap((struct sigevent *)event, &wrapped));
+  errno = ENOSYS;
+  return -1;
+}
+
+#endif
 
 // MARK: Threads that run already
 
@@ -182,6 +329,8 @@ CRASH_TIME static void give_stack(int number, siginfo_t *information, void *raw_
     context->uc_stack.ss_sp = stack;
     context->uc_stack.ss_size = 64 << 10;
     context->uc_stack.ss_flags = 0;
+    struct thread_facts *facts = thread_facts();
+    if (facts != NULL) facts->stack = stack;
   }
   atomic_store(&given_to, 0);
 }

@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: Apache-2.0
+// Precedes the functions that save a mask with a place of the program, and those that jump there and restore it: they
+// save and restore the kernel's mask, which lacks the hidden signals (masks.c). And those that start a program, which
+// inherits the kernel's mask.
+#define _GNU_SOURCE
+#include <setjmp.h>
+#include <spawn.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+#include <ucontext.h>
+
+#include "../crash/program_handlers.h"
+#include "../crash/state.h"
+#include "install.h"
+#include "next.h"
+#include "pass.h"
+
+#if PASSES_CALLS
+
+// MARK: Saved masks
+
+// libc's set has 128 bytes, of which the kernel writes eight and musl sixteen. Two words further up keep the hidden
+// signals, and show that they do. Written only if there are any, or were.
+struct saved_mask {
+  uint64_t words[12];
+  uint64_t mark;
+  uint64_t hidden;
+};
+
+static uint64_t mark_of(const struct saved_mask *saved) { return (uint64_t)saved ^ UINT64_C(0x637261736870616d); }
+
+static void save(struct saved_mask *saved) {
+  uint64_t hidden = hidden_signals();
+  uint64_t mark = mark_of(saved);
+  if (hidden == 0 && saved->mark != mark) return;
+  saved->mark = mark;
+  saved->hidden = hidden;
+}
+
+static void restore(const struct saved_mask *saved) {
+  uint64_t hidden = saved->mark == mark_of(saved) ? saved->hidden : 0;
+  if (hidden_signals() != hidden) set_hidden_signals(hidden);
+}
+
+// MARK: Jumps
+
+// The layout of both libcs: the registers, whether a mask was saved, and the mask.
+struct jump {
+  uint64_t registers[8];
+  int has_mask;
+  struct saved_mask saved;
+};
+_Static_assert(offsetof(struct jump, saved) == offsetof(struct __jmp_buf_tag, __saved_mask), "the layout of jmp_buf");
+
+extern const char *gnu_get_libc_version(void) __attribute__((weak));
+
+static void *_Atomic next_sigsetjmp;
+static void *_Atomic next_musl_sigsetjmp;
+static void *_Atomic next_setjmp;
+
+__attribute__((used)) static void notice_sigsetjmp(struct jump *jump, int saves_mask) {
+  next_function(&next_sigsetjmp, "__sigsetjmp", NULL, NULL);
+  if (saves_mask != 0) save(&jump->saved);
+}
+__attribute__((used)) static void notice_musl_sigsetjmp(struct jump *jump, int saves_mask) {
+  next_function(&next_musl_sigsetjmp, "sigsetjmp", NULL, NULL);
+  if (saves_mask != 0) save(&jump->saved);
+}
+// glibc's function of this name saves the mask; its macro calls another one.
+__attribute__((used)) static void notice_setjmp(struct jump *jump) {
+  next_function(&next_setjmp, "setjmp", NULL, NULL);
+  if (gnu_get_libc_version != NULL) save(&jump->saved);
+}
+
+#define UNLESS_MASK "test %esi, %esi\njz 2f\n"
+PASS_AFTER("__sigsetjmp", "notice_sigsetjmp", "next_sigsetjmp", UNLESS_MASK);
+PASS_AFTER("sigsetjmp", "notice_musl_sigsetjmp", "next_musl_sigsetjmp", UNLESS_MASK);
+PASS("setjmp", "notice_setjmp", "next_setjmp");
+
+static void *_Atomic next_siglongjmp;
+static void *_Atomic next_longjmp;
+static void *_Atomic next_bsd_longjmp;
+static void *_Atomic next_checked_longjmp;
+
+static void restore_jump(const struct jump *jump) {
+  // musl has another word there; a mask without hidden signals is not recognized.
+  if (gnu_get_libc_version == NULL ? jump->saved.mark == mark_of(&jump->saved) : jump->has_mask != 0) {
+    restore(&jump->saved);
+  }
+}
+
+#define NOTICE_JUMP(function, next, name)                                       \
+  __attribute__((used)) static void function(const struct jump *jump) {         \
+    next_function(&next, name, NULL, NULL);                                     \
+    restore_jump(jump);                                                         \
+  }                                                                             \
+  PASS(name, #function, #next)
+NOTICE_JUMP(notice_siglongjmp, next_siglongjmp, "siglongjmp");
+NOTICE_JUMP(notice_longjmp, next_longjmp, "longjmp");
+NOTICE_JUMP(notice_bsd_longjmp, next_bsd_longjmp, "_longjmp");
+NOTICE_JUMP(notice_checked_longjmp, next_checked_longjmp, "__longjmp_chk");
+
+// MARK: Contexts
+
+static void *_Atomic next_getcontext;
+static void *_Atomic next_setcontext;
+static void *_Atomic next_swapcontext;
+
+static struct saved_mask *mask_of(ucontext_t *context) { return (struct saved_mask *)&context->uc_sigmask; }
+
+__attribute__((used)) static void notice_getcontext(ucontext_t *context) {
+  next_function(&next_getcontext, "getcontext", NULL, NULL);
+  save(mask_of(context));
+}
+__attribute__((used)) static void notice_setcontext(ucontext_t *context) {
+  next_function(&next_setcontext, "setcontext", NULL, NULL);
+  restore(mask_of(context));
+}
+__attribute__((used)) static void notice_swapcontext(ucontext_t *from, ucontext_t *to) {
+  next_function(&next_swapcontext, "swapcontext", NULL, NULL);
+  save(mask_of(from));
+  restore(mask_of(to));
+}
+PASS("getcontext", "notice_getcontext", "next_getcontext");
+PASS("setcontext", "notice_setcontext", "next_setcontext");
+PASS("swapcontext", "notice_swapcontext", "next_swapcontext");
+
+// MARK: Programs
+
+// If the program does not start, the kernel goes on blocking the signals, and they are no longer hidden: the mask stays
+// what it was.
+#define NOTICE_EXEC(name)                                                 \
+  static void *_Atomic next_##name;                                       \
+  __attribute__((used)) static void notice_##name(void) {                 \
+    next_function(&next_##name, #name, NULL, NULL);                       \
+    block_hidden();                                                       \
+  }                                                                       \
+  PASS(#name, "notice_" #name, "next_" #name)
+NOTICE_EXEC(execve);
+NOTICE_EXEC(execv);
+NOTICE_EXEC(execvp);
+NOTICE_EXEC(execvpe);
+NOTICE_EXEC(execl);
+NOTICE_EXEC(execlp);
+NOTICE_EXEC(execle);
+NOTICE_EXEC(fexecve);
+NOTICE_EXEC(execveat);
+
+typedef int spawner(pid_t *, const char *, const posix_spawn_file_actions_t *, const posix_spawnattr_t *,
+                    char *const[], char *const[]);
+
+static int spawn(spawner *function, pid_t *process, const char *path, const posix_spawn_file_actions_t *actions,
+                 const posix_spawnattr_t *attributes, char *const arguments[], char *const environment[]) {
+  if (function == NULL) return ENOSYS;
+  uint64_t hidden = block_hidden();
+  int error = function(process, path, actions, attributes, arguments, environment);
+  show_hidden(hidden);
+  return error;
+}
+
+EXPORTED int posix_spawn(pid_t *process, const char *path, const posix_spawn_file_actions_t *actions,
+                         const posix_spawnattr_t *attributes, char *const arguments[], char *const environment[]) {
+  static void *_Atomic known;
+  return spawn(next_function(&known, "posix_spawn", NULL, NULL), process, path, actions, attributes, arguments,
+               environment);
+}
+
+EXPORTED int posix_spawnp(pid_t *process, const char *path, const posix_spawn_file_actions_t *actions,
+                          const posix_spawnattr_t *attributes, char *const arguments[], char *const environment[]) {
+  static void *_Atomic known;
+  return spawn(next_function(&known, "posix_spawnp", NULL, NULL), process, path, actions, attributes, arguments,
+               environment);
+}
+
+EXPORTED int system(const char *command) {
+  static void *_Atomic known;
+  int (*function)(const char *) = next_function(&known, "system", NULL, NULL);
+  uint64_t hidden = block_hidden();
+  int status = function(command);
+  int saved = errno;
+  show_hidden(hidden);
+  errno = saved;
+  return status;
+}
+
+EXPORTED FILE *popen(const char *command, const char *mode) {
+  static void *_Atomic known;
+  FILE *(*function)(const char *, const char *) = next_function(&known, "popen", NULL, NULL);
+  uint64_t hidden = block_hidden();
+  FILE *file = function(command, mode);
+  int saved = errno;
+  show_hidden(hidden);
+  errno = saved;
+  return file;
+}
+
+// Signal handlers may call these, where the loader must not be asked.
+void contexts_install(void) {
+  next_function(&next_sigsetjmp, "__sigsetjmp", NULL, NULL);
+  next_function(&next_siglongjmp, "siglongjmp", NULL, NULL);
+  next_function(&next_longjmp, "longjmp", NULL, NULL);
+  next_function(&next_checked_longjmp, "__longjmp_chk", NULL, NULL);
+  next_function(&next_setcontext, "setcontext", NULL, NULL);
+  next_function(&next_execve, "execve", NULL, NULL);
+}
+
+#else
+
+void contexts_install(void) {}
+
+#endif

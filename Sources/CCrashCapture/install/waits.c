@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+// Precedes the functions that wait with another mask. The kernel exchanges the masks, so it has to know the whole one of
+// the program: a signal that only the wait lets in is to end the wait.
+#if defined(CRASH_HANDLER_LIBRARY)
+#define _GNU_SOURCE
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/epoll.h>
+#include <sys/select.h>
+
+#include "install.h"
+#include "next.h"
+
+static void *_Atomic real_sigsuspend;
+static void *_Atomic real_ppoll;
+static void *_Atomic real_checked_ppoll;
+static void *_Atomic real_pselect;
+static void *_Atomic real_epoll_pwait;
+static void *_Atomic real_epoll_pwait2;
+
+static uint64_t begin(const sigset_t *mask) { return mask == NULL ? 0 : block_hidden(); }
+
+static int end(uint64_t hidden, int result) {
+  int saved = errno;
+  show_hidden(hidden);
+  errno = saved;
+  return result;
+}
+
+static int missing(void) {
+  errno = ENOSYS;
+  return -1;
+}
+
+EXPORTED int sigsuspend(const sigset_t *mask) {
+  int (*wait)(const sigset_t *) = next_function(&real_sigsuspend, "sigsuspend", NULL, NULL);
+  if (wait == NULL) return missing();
+  uint64_t hidden = begin(mask);
+  return end(hidden, wait(mask));
+}
+
+EXPORTED int ppoll(struct pollfd *files, nfds_t count, const struct timespec *time, const sigset_t *mask) {
+  int (*wait)(struct pollfd *, nfds_t, const struct timespec *, const sigset_t *) =
+      next_function(&real_ppoll, "ppoll", NULL, NULL);
+  if (wait == NULL) return missing();
+  uint64_t hidden = begin(mask);
+  return end(hidden, wait(files, count, time, mask));
+}
+
+// What ppoll is in programs that are built with checks.
+EXPORTED int __ppoll_chk(struct pollfd *files, nfds_t count, const struct timespec *time, const sigset_t *mask,
+                         size_t size) {
+  int (*wait)(struct pollfd *, nfds_t, const struct timespec *, const sigset_t *, size_t) =
+      next_function(&real_checked_ppoll, "__ppoll_chk", NULL, NULL);
+  if (wait == NULL) return missing();
+  uint64_t hidden = begin(mask);
+  return end(hidden, wait(files, count, time, mask, size));
+}
+
+EXPORTED int pselect(int count, fd_set *to_read, fd_set *to_write, fd_set *exceptional, const struct timespec *time,
+                     const sigset_t *mask) {
+  int (*wait)(int, fd_set *, fd_set *, fd_set *, const struct timespec *, const sigset_t *) =
+      next_function(&real_pselect, "pselect", NULL, NULL);
+  if (wait == NULL) return missing();
+  uint64_t hidden = begin(mask);
+  return end(hidden, wait(count, to_read, to_write, exceptional, time, mask));
+}
+
+EXPORTED int epoll_pwait(int file, struct epoll_event *events, int count, int milliseconds, const sigset_t *mask) {
+  int (*wait)(int, struct epoll_event *, int, int, const sigset_t *) =
+      next_function(&real_epoll_pwait, "epoll_pwait", NULL, NULL);
+  if (wait == NULL) return missing();
+  uint64_t hidden = begin(mask);
+  return end(hidden, wait(file, events, count, milliseconds, mask));
+}
+
+EXPORTED int epoll_pwait2(int file, struct epoll_event *events, int count, const struct timespec *time,
+                          const sigset_t *mask) {
+  int (*wait)(int, struct epoll_event *, int, const struct timespec *, const sigset_t *) =
+      next_function(&real_epoll_pwait2, "epoll_pwait2", NULL, NULL);
+  if (wait == NULL) return missing();
+  uint64_t hidden = begin(mask);
+  return end(hidden, wait(file, events, count, time, mask));
+}
+
+// System V's: waits with the mask of the moment, without one signal.
+EXPORTED int __xpg_sigpause(int number) {
+  sigset_t mask;
+  if (sigprocmask(SIG_BLOCK, NULL, &mask) != 0 || sigdelset(&mask, number) != 0) return -1;
+  return sigsuspend(&mask);
+}
+
+void waits_install(void) {
+  next_function(&real_sigsuspend, "sigsuspend", NULL, NULL);
+  next_function(&real_ppoll, "ppoll", NULL, NULL);
+  next_function(&real_pselect, "pselect", NULL, NULL);
+  next_function(&real_epoll_pwait, "epoll_pwait", NULL, NULL);
+}
+
+#else
+
+#include "install.h"
+
+void waits_install(void) {}
+
+#endif
