@@ -265,7 +265,8 @@ CRASH_TIME long dump_file_make(void) {
   return result;
 }
 
-// Opens the file by its name: no descriptor of it is open, or the program has closed it, as daemons close all of theirs.
+// Opens the file by its name: no descriptor of it is open, or the program has closed it, as daemons close all of
+// theirs.
 CRASH_TIME static bool find_again(struct known_file *file, const char *locked_name) {
   if (!file->is_made || open_directory(false) < 0) return false;
   long again = open_in_directory(locked_name, 0);

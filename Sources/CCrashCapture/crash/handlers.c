@@ -191,7 +191,9 @@ CRASH_TIME static void hold_write_signals(struct write_signals *signals) {
   uint64_t mask = signal_bit(SIGXFSZ) | signal_bit(SIGPIPE);
   signals->is_held = change_mask(SIG_BLOCK, &mask, &signals->mask) == 0;
   // A filter of system calls may end the process for an unusual one; then no write is known to have raised a signal.
-  for (int index = 0; index < 2; index++) signals->were_pending[index] = has_filter() || is_pending(kWriteSignals[index]);
+  for (int index = 0; index < 2; index++) {
+    signals->were_pending[index] = has_filter() || is_pending(kWriteSignals[index]);
+  }
 }
 
 CRASH_TIME static void drop_write_signals(const struct write_signals *signals) {

@@ -92,7 +92,29 @@ CRASH_TIME static bool is_zombie(int thread) {
   return state != NULL && (*state == 'Z' || *state == 'X');
 }
 
-CRASH_TIME enum attention proc_attention(int directory, int thread, int number) {
+// "NUMBER SIX ARGUMENTS SP PC", "-1 SP PC" outside of a call, or "running".
+CRASH_TIME static bool parse_pointers(const char *text, uint64_t *stack_pointer, uint64_t *program_counter) {
+  if (text[0] == 'r') return false;
+  uint64_t before_last = 0;
+  uint64_t last = 0;
+  const char *place = text;
+  while (*place != 0) {
+    while (*place == ' ' || *place == '-') place++;
+    if (*place == '\n' || *place == 0) break;
+    const char *end;
+    uint64_t number = parse_hexadecimal(place, &end);
+    if (end == place) break;
+    before_last = last;
+    last = number;
+    place = end;
+  }
+  *stack_pointer = before_last;
+  *program_counter = last;
+  return *stack_pointer != 0;
+}
+
+CRASH_TIME enum attention proc_attention(int directory, int thread, int number, uint64_t *stack_pointer) {
+  *stack_pointer = 0;
   if (directory < 0) return kListens;
   // Takes the shortest path and a single read, because this runs for every thread and adds to the duration of a dump.
   char text[256];
@@ -106,6 +128,8 @@ CRASH_TIME enum attention proc_attention(int directory, int thread, int number) 
   text[size] = 0;
   // The number of the call and its arguments, or "running", as in proc_pointers. An ended thread has no stack.
   const char *end = text;
+  uint64_t program_counter;
+  if (!parse_pointers(text, stack_pointer, &program_counter)) *stack_pointer = 0;
   if (begins_with(text, "-1 0x0 0x0")) return is_zombie(thread) ? kHasEnded : kListens;
   while (*end >= '0' && *end <= '9') end++;
   if (*end != ' ' || parse_number(text) != SYS_rt_sigtimedwait) return kListens;
@@ -144,24 +168,7 @@ CRASH_TIME int proc_thread_count(const char *status) {
 }
 
 CRASH_TIME bool proc_pointers(int thread, uint64_t *stack_pointer, uint64_t *program_counter) {
-  // "NUMBER SIX ARGUMENTS SP PC", "-1 SP PC" outside of a call, or "running".
   char text[256];
   if (proc_read_of_thread(thread, "syscall", text, sizeof text) <= 0) return false;
-  if (text[0] == 'r') return false;
-  uint64_t before_last = 0;
-  uint64_t last = 0;
-  const char *place = text;
-  while (*place != 0) {
-    while (*place == ' ' || *place == '-') place++;
-    if (*place == '\n' || *place == 0) break;
-    const char *end;
-    uint64_t number = parse_hexadecimal(place, &end);
-    if (end == place) break;
-    before_last = last;
-    last = number;
-    place = end;
-  }
-  *stack_pointer = before_last;
-  *program_counter = last;
-  return *stack_pointer != 0;
+  return parse_pointers(text, stack_pointer, program_counter);
 }

@@ -4,6 +4,7 @@
 
 #include "go.h"
 #include "handlers.h"
+#include "program_stacks.h"
 #include "state.h"
 
 #if __has_attribute(musttail)
@@ -77,7 +78,7 @@ CRASH_TIME static void note_call(struct thread_facts *facts, int number, const s
   call->context = context;
   call->hidden = facts->hidden_signals;
   if (crash_signal_index(number) < 0 || information->si_code <= 0) return;
-  facts->fault = *information;
+  copy_bytes(&facts->fault, information, sizeof facts->fault);
   facts->fault_place[0] = context_program_counter(context);
   facts->fault_place[1] = context_stack_pointer(context);
 }
@@ -141,8 +142,8 @@ CRASH_TIME struct signal_action followed_action(int number, signal_handler *call
 
 // The signals of faults that the program's handler for this signal has blocked.
 //
-// Only where a jump out of the handler is seen (install/contexts.c): in programs that this code is linked with, the kernel
-// blocks them.
+// Only where a jump out of the handler is seen (install/contexts.c): in programs that this code is linked with, the
+// kernel blocks them.
 CRASH_TIME static uint64_t blocked_in_handler(int number) {
 #if !defined(CRASH_HANDLER_LIBRARY)
   return number & 0;
@@ -173,7 +174,7 @@ CRASH_TIME static struct kernel_frame find_kernel_frame(const siginfo_t *informa
   return frame;
 }
 
-// Where a handler of the program runs: on the stack that the kernel chose, or on the interrupted one.
+// The stack on which a handler of the program runs: the one that the kernel chose, or the interrupted one.
 enum stack_choice { kStays, kMoves, kLacksRoom };
 
 // The kernel changes to this library's alternate stack, where the program has none, or did not ask for it.
@@ -232,9 +233,10 @@ CRASH_TIME static void call_handler(int number, siginfo_t *information, void *ra
     }
   }
   note_call(facts, number, information, context);
+  program_stack_enter(facts, context);
   uint64_t blocked = blocked_in_handler(number);
   facts->hidden_signals |= blocked;
-  // Those that were blocked before stay so, as they may be pending.
+  // Signals that were blocked before stay so, as they may be pending.
   blocked &= ~*(const uint64_t *)&context->uc_sigmask;
   if (blocked != 0) change_mask(SIG_UNBLOCK, &blocked, NULL);
   crash_enter_handler(number, information, context, handler, frame.start);
@@ -248,6 +250,7 @@ CRASH_TIME void leave_program_handler(ucontext_t *context) {
     if (call->context != context) continue;
     call->context = NULL;
     facts->hidden_signals = call->hidden;
+    program_stack_leave(facts, context);
     if (call->number == SIGABRT && is_aborting(facts, context)) {
       end_at_fault(SIGABRT, (siginfo_t *)call->information, context);
     }

@@ -6,9 +6,9 @@
 #include "received.h"
 #include "signals.h"
 
-// Whether the kernel is given actions that differ from the program's in flags and mask: a handler then runs on the stack
-// that it would have without this library, and the faults of its mask stay unblocked. Only where a return from a handler
-// can be followed.
+// Whether the kernel is given actions that differ from the program's in flags and mask: a handler then runs on the
+// stack that it would have without this library, and the faults of its mask stay unblocked. Only where a return from a
+// handler can be followed.
 #if defined(__x86_64__)
 #define FOLLOWS_HANDLERS 1
 #else

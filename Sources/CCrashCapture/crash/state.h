@@ -151,11 +151,11 @@ struct handler_call {
   int number;
   const siginfo_t *information;
   const ucontext_t *context;
-  // What thread_facts.hidden_signals was before.
+  // The value of thread_facts.hidden_signals before.
   uint64_t hidden;
 };
 
-// What is known of a thread.
+// The facts of a thread.
 struct thread_facts {
   // The process that it belongs to; 0 for one that was not started by the pthread_create of this library.
   int process;
@@ -171,7 +171,9 @@ struct thread_facts {
   // The last fault for which one was called: the program counter and the stack pointer.
   uint64_t fault_place[2];
   siginfo_t fault;
-  // Where the caller's address lay when the program called abort(3), and that address.
+  // The place of the alternate stack that the program gave the thread, if it is small.
+  struct program_stack *program_stack;
+  // The place of the caller's address when the program called abort(3), and that address.
   const uint64_t *abort_place;
   uint64_t abort_caller;
 };

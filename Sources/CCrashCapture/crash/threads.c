@@ -9,6 +9,7 @@
 #include <time.h>
 
 #include "proc.h"
+#include "program_stacks.h"
 #include "state.h"
 #include "tracer.h"
 
@@ -229,7 +230,8 @@ CRASH_TIME static bool request_stop(int process, int directory, int id, int list
   if (find(id) != NULL) return false;
   struct thread *thread = add(id, listed);
   if (thread == NULL) return false;
-  switch (proc_attention(directory, listed, kStopSignal)) {
+  uint64_t stack_pointer;
+  switch (proc_attention(directory, listed, kStopSignal, &stack_pointer)) {
     case kListens:
       break;
     case kAwaitsSignal:
@@ -238,6 +240,10 @@ CRASH_TIME static bool request_stop(int process, int directory, int id, int list
     case kHasEnded:
       mark_leader_exited(thread);
       return false;
+  }
+  if (program_stack_is_tight(id, stack_pointer)) {
+    skip_thread(thread);
+    return true;
   }
   bool is_running;
   bool has_descriptor = atomic_load_explicit(&crash_state.described_signals, memory_order_relaxed) & signal_bit(kStopSignal);

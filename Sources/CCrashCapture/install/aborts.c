@@ -29,6 +29,6 @@ __attribute__((used)) static void notice_abort(const uint64_t *place, uint64_t c
   next_function(&next_abort, "abort", NULL, NULL);
 }
 
-PASS_AFTER("abort", "notice_abort", "next_abort", "mov (%rsp), %rsi\nmov %rsp, %rdi\n");
+PASS_AFTER("abort", "notice_abort", "next_abort", "mov (%rsp), %rsi\nmov %rsp, %rdi\n", "");
 
 #endif

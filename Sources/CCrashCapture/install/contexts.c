@@ -74,8 +74,8 @@ __attribute__((used)) static void notice_setjmp(struct jump *jump) {
 }
 
 #define UNLESS_MASK "test %esi, %esi\njz 2f\n"
-PASS_AFTER("__sigsetjmp", "notice_sigsetjmp", "next_sigsetjmp", UNLESS_MASK);
-PASS_AFTER("sigsetjmp", "notice_musl_sigsetjmp", "next_musl_sigsetjmp", UNLESS_MASK);
+PASS_AFTER("__sigsetjmp", "notice_sigsetjmp", "next_sigsetjmp", "", UNLESS_MASK);
+PASS_AFTER("sigsetjmp", "notice_musl_sigsetjmp", "next_musl_sigsetjmp", "", UNLESS_MASK);
 PASS("setjmp", "notice_setjmp", "next_setjmp");
 
 static void *_Atomic next_siglongjmp;

@@ -75,9 +75,8 @@ bool interposes(void) {
 // Shows a handler of the program with the flags and the mask that it was set with. current: what the kernel has.
 static void show_program(int number, signal_handler *handler, struct signal_action *current, struct sigaction *shown) {
   const struct program_action *program = &program_actions[number];
-  const unsigned long kOwn = SA_SIGINFO | SA_ONSTACK | SA_RESETHAND | SA_NODEFER | SA_RESTART | SA_NOCLDSTOP | SA_NOCLDWAIT;
   current->handler = handler;
-  current->flags = (current->flags & ~kOwn) | atomic_load(&program->flags);
+  current->flags = (current->flags & kRestorerFlag) | atomic_load(&program->flags);
   current->mask = atomic_load(&program->mask);
   show(current, shown);
 }

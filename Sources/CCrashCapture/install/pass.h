@@ -12,16 +12,17 @@
 #endif
 
 // name: the function. notice: a function of this file that gets the first three arguments, and sets the variable next.
-// first: instructions before it, which may jump to 2 to pass the call on without it.
-#define PASS_AFTER(name, notice, next, first) \
+// setup: instructions before everything else. test: others, which may jump to 1 to notice the call and to 2 to pass it
+// on without, once libc's function is known.
+#define PASS_AFTER(name, notice, next, setup, test) \
   __asm__(                                    \
       ".text\n"                               \
       ".globl " name "\n"                     \
       ".type " name ", @function\n" name ":\n" \
-      ".cfi_startproc\n"                      \
+      ".cfi_startproc\n" setup                \
       "mov " next "(%rip), %r11\n"            \
       "test %r11, %r11\n"                     \
-      "jz 1f\n" first                         \
+      "jz 1f\n" test                          \
       "1:\n"                                  \
       "push %rdi\n"                           \
       "push %rsi\n"                           \
@@ -45,6 +46,6 @@
       "jmp *%r11\n"                           \
       ".cfi_endproc\n"                        \
       ".size " name ", .-" name "\n")
-#define PASS(name, notice, next) PASS_AFTER(name, notice, next, "")
+#define PASS(name, notice, next) PASS_AFTER(name, notice, next, "", "")
 
 #endif

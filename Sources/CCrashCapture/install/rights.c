@@ -145,7 +145,7 @@ __attribute__((used)) static void notice_syscall(long number, long operation) {
 
 // libseccomp and bubblewrap make these calls by syscall(2).
 _Static_assert(SYS_seccomp == 317 && SYS_pivot_root == 155, "the numbers below");
-PASS_AFTER("syscall", "notice_syscall", "next_syscall", "cmp $317, %rdi\nje 1f\ncmp $155, %rdi\njne 2f\n");
+PASS_AFTER("syscall", "notice_syscall", "next_syscall", "", "cmp $317, %rdi\nje 1f\ncmp $155, %rdi\njne 2f\n");
 #endif
 
 #endif

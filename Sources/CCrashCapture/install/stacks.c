@@ -12,6 +12,7 @@
 
 #include "../crash/memory.h"
 #include "../crash/proc.h"
+#include "../crash/program_stacks.h"
 #include "../crash/state.h"
 #include "../crash/threads.h"
 #include "install.h"
@@ -50,14 +51,24 @@ static struct {
 
 static int set_stack(const stack_t *stack, stack_t *old) { return (int)syscall(SYS_sigaltstack, stack, old); }
 
+static void note_program_stack(const stack_t *stack) {
+  program_stack_note((uint64_t)stack->ss_sp, stack->ss_flags & SS_DISABLE ? 0 : stack->ss_size);
+}
+
 // The program has no alternate stack where the kernel has that of this library.
 EXPORTED int sigaltstack(const stack_t *stack, stack_t *old) {
   const struct thread_facts *facts = own_facts();
-  if (facts->stack == NULL) return set_stack(stack, old);
+  if (facts->stack == NULL) {
+    int result = set_stack(stack, old);
+    if (result == 0 && stack != NULL) note_program_stack(stack);
+    return result;
+  }
   stack_t own = {.ss_sp = facts->stack, .ss_size = stack_size()};
   stack_t before;
-  bool is_removed = stack != NULL && (stack->ss_flags & SS_DISABLE);
+  const unsigned kDisarms = 1U << 31;  // SS_AUTODISARM
+  bool is_removed = stack != NULL && ((unsigned)stack->ss_flags & ~kDisarms) == SS_DISABLE;
   if (set_stack(is_removed ? &own : stack, &before) != 0) return -1;
+  if (stack != NULL) note_program_stack(stack);
   if (old == NULL) return 0;
   *old = before;
   if (before.ss_sp == own.ss_sp) *old = (stack_t){.ss_flags = SS_DISABLE};
@@ -88,6 +99,7 @@ static void keep_stack(void *stack) {
 
 // Frees the stack of a thread that ends.
 static void free_stack(void *stack) {
+  program_stack_note(0, 0);
   stack_t none = {.ss_flags = SS_DISABLE};
   stack_t current;
   // Fails while a handler runs on the stack; then it is never freed.
@@ -338,7 +350,8 @@ CRASH_TIME static void give_stack(int number, siginfo_t *information, void *raw_
 static void give_to(int directory, int thread) {
   // A thread that waits for this signal would take it as its own, and one that has ended needs no stack.
   bool is_running;
-  if (proc_attention(directory, thread, kStopSignal) != kListens) return;
+  uint64_t stack_pointer;
+  if (proc_attention(directory, thread, kStopSignal, &stack_pointer) != kListens) return;
   // If it is blocked, the signal would be delivered after the earlier action is back, which may end the process.
   if (proc_blocks_signal(thread, kStopSignal, &is_running)) return;
   void *stack = make_stack();

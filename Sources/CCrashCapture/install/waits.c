@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Precedes the functions that wait with another mask. The kernel exchanges the masks, so it has to know the whole one of
-// the program: a signal that only the wait lets in is to end the wait.
+// Precedes the functions that wait with another mask. The kernel exchanges the masks, so it has to know the whole one
+// of the program: a signal that only the wait lets in is to end the wait.
 #if defined(CRASH_HANDLER_LIBRARY)
 #define _GNU_SOURCE
 #include <errno.h>
@@ -48,7 +48,7 @@ EXPORTED int ppoll(struct pollfd *files, nfds_t count, const struct timespec *ti
   return end(hidden, wait(files, count, time, mask));
 }
 
-// What ppoll is in programs that are built with checks.
+// The name of ppoll in programs that are built with checks.
 EXPORTED int __ppoll_chk(struct pollfd *files, nfds_t count, const struct timespec *time, const sigset_t *mask,
                          size_t size) {
   int (*wait)(struct pollfd *, nfds_t, const struct timespec *, const sigset_t *, size_t) =
