@@ -286,8 +286,14 @@ CRASH_TIME static bool is_open(void) {
 
 CRASH_TIME long dump_file_prepare(void) {
   forget_parents_file();
-  // With bytes in it, the program took the descriptor for its own: what it wrote is no dump.
-  if (is_open() && is_empty(crash_state.file.descriptor)) return 0;
+  if (is_open()) {
+    int descriptor = crash_state.file.descriptor;
+    if (is_empty(descriptor)) return 0;
+    // The program took the descriptor for its own: what it wrote is no dump.
+    long result = SYSTEM_CALL_2(SYS_ftruncate, descriptor, 0);
+    if (result == 0) result = SYSTEM_CALL_3(SYS_lseek, descriptor, 0, SEEK_SET);
+    if (result == 0) return 0;
+  }
   close_own_file(&crash_state.file);
   return dump_file_make();
 }
@@ -352,7 +358,9 @@ CRASH_TIME long dump_file_finish(void) {
 
 CRASH_TIME void dump_file_discard(struct known_file *file, const char *locked_name) {
   bool is_there = is_own_file(file) || find_again(file, locked_name);
-  if (is_there && is_empty(file->descriptor) && open_directory(false) == 0) {
+  // Bytes in it are of the program: a capture forgets its file.
+  bool is_known = file->inode != 0 || is_empty(file->descriptor);
+  if (is_there && is_known && open_directory(false) == 0) {
     find_place(&locked_place, locked_name);
     SYSTEM_CALL_3(SYS_unlinkat, locked_place.directory, locked_place.name, 0);
   }

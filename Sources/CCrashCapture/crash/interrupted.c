@@ -31,6 +31,9 @@ CRASH_TIME static bool is_on(uint64_t low, uint64_t size, uint64_t address) { re
 
 CRASH_TIME static uint64_t word(size_t offset) { return *(const uint64_t *)(bytes + offset); }
 
+// The sizes of a stack in frames of the program's handlers have marks: see program_handlers.c.
+CRASH_TIME static bool is_size(uint64_t saved, uint64_t size) { return saved - size < 16 || size - saved < 16; }
+
 CRASH_TIME uint64_t interrupted_context(const ucontext_t *context) {
   uint64_t low = (uint64_t)context->uc_stack.ss_sp;
   uint64_t size = context->uc_stack.ss_size;
@@ -50,7 +53,7 @@ CRASH_TIME uint64_t interrupted_context(const ucontext_t *context) {
       if (offset + kNeeded > count) continue;
       // The kernel saves the place of the alternate stack in the context, and links no context to another.
       if (word(offset + offsetof(ucontext_t, uc_stack.ss_sp)) != low) continue;
-      if (word(offset + offsetof(ucontext_t, uc_stack.ss_size)) != size) continue;
+      if (!is_size(word(offset + offsetof(ucontext_t, uc_stack.ss_size)), size)) continue;
       if (word(offset + offsetof(ucontext_t, uc_link)) != 0) continue;
       if (!is_on(low, size, word(offset + kPointerOffset))) return place;
     }

@@ -18,7 +18,7 @@ signal_handler *_Atomic other_handlers[kSignals];
 struct program_action program_actions[kSignals];
 
 CRASH_TIME bool postpone_signal(int number, siginfo_t *information, ucontext_t *context) {
-  if (information->si_code > 0 || !(hidden_at_crash() & signal_bit(number))) return false;
+  if (information->si_code > 0 || !(hidden_at_crash(context) & signal_bit(number))) return false;
   uint64_t mask = signal_bit(number);
   change_mask(SIG_BLOCK, &mask, NULL);
   // Also in the mask that the return from this handler restores.
@@ -45,18 +45,17 @@ CRASH_TIME static void end_at_fault(int number, siginfo_t *information, ucontext
   handle_crash(number, information, context);
 }
 
-// Whether the program called abort(3), and the signal was raised there.
-CRASH_TIME static bool is_aborting(const struct thread_facts *facts, const ucontext_t *context) {
-  const uint64_t kReach = 1024;
-  const uint64_t *place = facts->abort_place;
-  if (place == NULL || (uint64_t)place - context_stack_pointer(context) > kReach) return false;
-  return *place == facts->abort_caller;
+CRASH_TIME uint64_t hidden_at_crash(const ucontext_t *context) {
+  struct thread_facts *facts = thread_facts();
+  if (facts == NULL) return 0;
+  resolve_calls(facts, &context->uc_stack, context_stack_pointer(context));
+  return facts->hidden_signals;
 }
 
 // Whether the signal is blocked as far as the program knows, so that the kernel would not have called its handler. Then
 // a signal that was sent is postponed, and a fault ends the process by the default action.
 CRASH_TIME static bool is_blocked(int number, siginfo_t *information, void *context) {
-  if (!(hidden_at_crash() & signal_bit(number)) || !atomic_load(&crash_state.is_installed)) return false;
+  if (!(hidden_at_crash(context) & signal_bit(number)) || !atomic_load(&crash_state.is_installed)) return false;
   if (postpone_signal(number, information, context)) return true;
   end_at_fault(number, information, context);
   return true;
@@ -64,95 +63,77 @@ CRASH_TIME static bool is_blocked(int number, siginfo_t *information, void *cont
 
 // MARK: Calls
 
-// Remembers the call of a handler for the return from it, and for a signal that it raises.
-CRASH_TIME static void note_call(struct thread_facts *facts, int number, const siginfo_t *information,
-                                 const ucontext_t *context) {
-  struct handler_call *call = NULL;
-  // A handler that was left by a jump had the same place.
-  for (int index = 0; index < kHandlerCalls; index++) {
-    if (facts->calls[index].context == context) call = &facts->calls[index];
+// The kernel restores the alternate stack when a handler returns. So its size shows which handler of the program returned
+// last: the frame of each has a size that is smaller by the handler's mark, one of fifteen. The code to which handlers
+// return stays libc's, which a program's own report of a crash shows. A thread can't change the stack that it runs on:
+// a handler there has ended when the thread is on another one.
+enum { kMarks = 15 };
+
+CRASH_TIME static bool is_within(const struct alternate_stack *stack, uint64_t address) {
+  return address - (uint64_t)stack->low < stack->size;
+}
+
+CRASH_TIME static bool has_ended(const struct handler_call *call, const stack_t *stack, uint64_t pointer) {
+  if (call->kind == kOnAlternateStack) return !is_within(&call->stack, pointer);
+  return call->kind == kMarked && !(stack->ss_flags & SS_DISABLE) && call->stack.low == stack->ss_sp &&
+         call->stack.size == stack->ss_size;
+}
+
+CRASH_TIME static void forget_call(struct thread_facts *facts, struct handler_call *call) {
+  if (call->kind != kUnseen) facts->unresolved--;
+  zero_bytes(call, sizeof *call);
+}
+
+CRASH_TIME void resolve_calls(struct thread_facts *facts, const stack_t *stack, uint64_t pointer) {
+  for (unsigned back = 1; back <= kHandlerCalls && facts->unresolved > 0; back++) {
+    struct handler_call *call = &facts->calls[(facts->next_call - back) % kHandlerCalls];
+    if (!has_ended(call, stack, pointer)) continue;
+    facts->hidden_signals = call->hidden;
+    // The handlers that it interrupted go on; those that interrupted it are gone.
+    for (unsigned newer = 1; newer <= back; newer++) {
+      forget_call(facts, &facts->calls[(facts->next_call - newer) % kHandlerCalls]);
+    }
   }
-  if (call == NULL) call = &facts->calls[facts->next_call++ % kHandlerCalls];
+}
+
+CRASH_TIME void leave_calls(struct thread_facts *facts, uint64_t pointer) {
+  for (unsigned index = 0; index < kHandlerCalls && facts->unresolved > 0; index++) {
+    struct handler_call *call = &facts->calls[index];
+    bool is_left = call->kind == kOnAlternateStack ? !is_within(&call->stack, pointer)
+                                                   : call->kind == kMarked && (uint64_t)call->context < pointer;
+    if (is_left) forget_call(facts, call);
+  }
+}
+
+// Remembers the call of a handler for the return from it, and for a signal that it raises.
+CRASH_TIME static struct handler_call *note_call(struct thread_facts *facts, int number, const siginfo_t *information,
+                                                 const ucontext_t *context) {
+  struct handler_call *call = &facts->calls[facts->next_call++ % kHandlerCalls];
+  forget_call(facts, call);
   call->number = number;
   call->information = information;
   call->context = context;
   call->hidden = facts->hidden_signals;
-  if (crash_signal_index(number) < 0 || information->si_code <= 0) return;
+  if (crash_signal_index(number) < 0 || information->si_code <= 0) return call;
   copy_bytes(&facts->fault, information, sizeof facts->fault);
   facts->fault_place[0] = context_program_counter(context);
   facts->fault_place[1] = context_stack_pointer(context);
+  return call;
 }
 
 #if FOLLOWS_HANDLERS
 
-// The code to which handlers of the program return: it restores what leave_program_handler knows, and leaves the
-// handler as libc's code does, with the same name and rules for unwinders (signals.c).
 __asm__(
     ".text\n"
-    ".type __restore_rt, @function\n"
-    ".cfi_startproc simple\n"
-    ".cfi_signal_frame\n"
-    ".cfi_escape 0x0f,0x04,0x77,0xa0,0x01,0x06\n"
-    ".cfi_escape 0x10,0x08,0x02,0x77,0x28\n"
-    ".cfi_escape 0x10,0x09,0x02,0x77,0x30\n"
-    ".cfi_escape 0x10,0x0a,0x02,0x77,0x38\n"
-    ".cfi_escape 0x10,0x0b,0x03,0x77,0xc0,0x00\n"
-    ".cfi_escape 0x10,0x0c,0x03,0x77,0xc8,0x00\n"
-    ".cfi_escape 0x10,0x0d,0x03,0x77,0xd0,0x00\n"
-    ".cfi_escape 0x10,0x0e,0x03,0x77,0xd8,0x00\n"
-    ".cfi_escape 0x10,0x0f,0x03,0x77,0xe0,0x00\n"
-    ".cfi_escape 0x10,0x05,0x03,0x77,0xe8,0x00\n"
-    ".cfi_escape 0x10,0x04,0x03,0x77,0xf0,0x00\n"
-    ".cfi_escape 0x10,0x06,0x03,0x77,0xf8,0x00\n"
-    ".cfi_escape 0x10,0x03,0x03,0x77,0x80,0x01\n"
-    ".cfi_escape 0x10,0x01,0x03,0x77,0x88,0x01\n"
-    ".cfi_escape 0x10,0x00,0x03,0x77,0x90,0x01\n"
-    ".cfi_escape 0x10,0x02,0x03,0x77,0x98,0x01\n"
-    ".cfi_escape 0x10,0x10,0x03,0x77,0xa8,0x01\n"
-    "nop\n"
-    "__restore_rt:\n"
-    "mov %rsp, %rdi\n"
-    "call leave_program_handler\n"
-    "mov $15, %rax\n"
-    "syscall\n"
-    ".cfi_endproc\n"
-    ".size __restore_rt, .-__restore_rt\n"
     ".hidden crash_enter_handler\n"
     ".type crash_enter_handler, @function\n"
     "crash_enter_handler:\n"
     "mov %r8, %rsp\n"
     "jmp *%rcx\n"
     ".size crash_enter_handler, .-crash_enter_handler\n");
-extern void program_return(void) __asm__("__restore_rt") __attribute__((visibility("hidden")));
 // Calls the handler with this stack pointer, at which the kernel left the address to return to. Does not return.
 CRASH_TIME extern void crash_enter_handler(int number, siginfo_t *information, void *context, signal_handler *handler,
                                            uint64_t stack);
-
-CRASH_TIME bool is_program_return(uint64_t address) { return address == (uint64_t)program_return; }
-
-CRASH_TIME struct signal_action followed_action(int number, signal_handler *caller) {
-  const struct program_action *program = &program_actions[number];
-  // The kernel blocks all of the mask at first: a second signal is not to come before this one is noted.
-  struct signal_action action = make_action(caller, atomic_load(&program->mask), 0);
-  action.flags |= atomic_load(&program->flags);
-  if (crash_signal_index(number) >= 0) action.flags &= ~(unsigned long)SA_RESETHAND;
-  action.restorer = program_return;
-  return action;
-}
-
-// The signals of faults that the program's handler for this signal has blocked.
-//
-// Only where a jump out of the handler is seen (install/contexts.c): in programs that this code is linked with, the
-// kernel blocks them.
-CRASH_TIME static uint64_t blocked_in_handler(int number) {
-#if !defined(CRASH_HANDLER_LIBRARY)
-  return number & 0;
-#endif
-  const struct program_action *program = &program_actions[number];
-  uint64_t mask = atomic_load(&program->mask);
-  if (!(atomic_load(&program->flags) & SA_NODEFER)) mask |= signal_bit(number);
-  return mask & fault_signals();
-}
 
 // The bytes that the kernel put on the stack for a handler: from the address to return to, to the end of the floating
 // point registers. Source: linux/arch/x86/include/asm/sigframe.h, uapi/asm/sigcontext.h.
@@ -174,7 +155,11 @@ CRASH_TIME static struct kernel_frame find_kernel_frame(const siginfo_t *informa
   return frame;
 }
 
-// The stack on which a handler of the program runs: the one that the kernel chose, or the interrupted one.
+CRASH_TIME static bool is_on(const stack_t *stack, uint64_t address) {
+  return address - (uint64_t)stack->ss_sp < stack->ss_size;
+}
+
+// Where a handler of the program runs: on the stack that the kernel chose, or on the interrupted one.
 enum stack_choice { kStays, kMoves, kLacksRoom };
 
 // The kernel changes to this library's alternate stack, where the program has none, or did not ask for it.
@@ -183,13 +168,12 @@ enum stack_choice { kStays, kMoves, kLacksRoom };
 CRASH_TIME static enum stack_choice choose_stack(const struct thread_facts *facts, int number,
                                                  const struct kernel_frame *frame, const ucontext_t *context,
                                                  uint64_t *shift) {
-  uint64_t low = (uint64_t)context->uc_stack.ss_sp;
-  uint64_t size = context->uc_stack.ss_size;
-  bool is_own = facts->stack != NULL && low == (uint64_t)facts->stack;
+  const stack_t *stack = &context->uc_stack;
+  bool is_own = facts->stacks[kOwnStack].size != 0 && facts->stacks[kOwnStack].low == stack->ss_sp;
   if (!is_own && (atomic_load(&program_actions[number].flags) & SA_ONSTACK)) return kStays;
   uint64_t pointer = context_stack_pointer(context);
   // The kernel did not change the stack: there is no other, or the thread was on it.
-  if (frame->start - low >= size || pointer - low < size) return kStays;
+  if (!is_on(stack, frame->start) || is_on(stack, pointer)) return kStays;
   const uint64_t kRedZone = 128;
   const uint64_t kAlignment = 64;
   *shift = (frame->end - (pointer - kRedZone) + kAlignment - 1) & ~(kAlignment - 1);
@@ -209,6 +193,77 @@ CRASH_TIME static void end_without_room(int number, siginfo_t *information, ucon
   end_at_fault(SIGSEGV, information, context);
 }
 
+#if defined(CRASH_HANDLER_LIBRARY)
+
+// The signals of faults that the program's handler for this signal has blocked.
+CRASH_TIME static uint64_t blocked_in_handler(int number) {
+  const struct program_action *program = &program_actions[number];
+  uint64_t mask = atomic_load(&program->mask);
+  if (!(atomic_load(&program->flags) & SA_NODEFER)) mask |= signal_bit(number);
+  return mask & fault_signals();
+}
+
+// The mark in the size of an alternate stack; 0 if there is none, -1 if it is no stack that this library knows.
+CRASH_TIME static int mark_of(const struct thread_facts *facts, const stack_t *stack) {
+  if (stack->ss_flags & SS_DISABLE) return -1;
+  for (int index = 0; index < 2; index++) {
+    const struct alternate_stack *known = &facts->stacks[index];
+    if (known->low != stack->ss_sp || known->size == 0) continue;
+    if (known->size - stack->ss_size <= kMarks) return (int)(known->size - stack->ss_size);
+  }
+  return -1;
+}
+
+// Sees to it that the end of the call is noticed. Returns false if it can't be.
+CRASH_TIME static bool watch_call(struct thread_facts *facts, struct handler_call *call, ucontext_t *context) {
+  stack_t *stack = &context->uc_stack;
+  if (is_on(stack, context_stack_pointer(context))) return false;
+  enum call_kind kind = kOnAlternateStack;
+  if (!is_on(stack, (uint64_t)context)) {
+    int mark = mark_of(facts, stack);
+    if (mark < 0) return false;
+    // The kernel has the mark of the last handler that returned.
+    call->mark = (int)(facts->next_call % kMarks) + 1;
+    if (call->mark == mark) call->mark = call->mark % kMarks + 1;
+    stack->ss_size += (uint64_t)mark - (uint64_t)call->mark;
+    kind = kMarked;
+  }
+  call->kind = kind;
+  call->stack.low = stack->ss_sp;
+  call->stack.size = stack->ss_size;
+  facts->unresolved++;
+  return true;
+}
+
+// Lets faults of the handler reach this library, although its mask has their signals. Only where a jump out of the
+// handler is seen (install/contexts.c).
+CRASH_TIME static void hide_in_handler(struct thread_facts *facts, struct handler_call *call, ucontext_t *context) {
+  uint64_t blocked = blocked_in_handler(call->number);
+  if (blocked == 0 || !watch_call(facts, call, context)) return;
+  facts->hidden_signals |= blocked;
+  // Signals that were blocked before stay so, as they may be pending.
+  blocked &= ~*(const uint64_t *)&context->uc_sigmask;
+  if (blocked != 0) change_mask(SIG_UNBLOCK, &blocked, NULL);
+}
+
+#else
+
+CRASH_TIME static void hide_in_handler(struct thread_facts *facts, struct handler_call *call, ucontext_t *context) {
+  (void)facts;
+  (void)call;
+  (void)context;
+}
+
+#endif
+
+// Whether the program called abort(3), and the signal was raised there.
+CRASH_TIME static bool is_aborting(const struct thread_facts *facts, const ucontext_t *context) {
+  const uint64_t kReach = 1024;
+  const uint64_t *place = facts->abort_place;
+  if (place == NULL || (uint64_t)place - context_stack_pointer(context) > kReach) return false;
+  return *place == facts->abort_caller;
+}
+
 CRASH_TIME static void call_handler(int number, siginfo_t *information, void *raw_context, signal_handler *handler) {
   ucontext_t *context = raw_context;
   struct thread_facts *facts = thread_facts();
@@ -216,6 +271,7 @@ CRASH_TIME static void call_handler(int number, siginfo_t *information, void *ra
     handler(number, information, context);
     return;
   }
+  resolve_calls(facts, &context->uc_stack, context_stack_pointer(context));
   struct kernel_frame frame = find_kernel_frame(information, context);
   uint64_t shift = 0;
   enum stack_choice choice = choose_stack(facts, number, &frame, context, &shift);
@@ -232,40 +288,41 @@ CRASH_TIME static void call_handler(int number, siginfo_t *information, void *ra
       context->uc_mcontext.fpregs = (void *)((uint64_t)context->uc_mcontext.fpregs - shift);
     }
   }
-  note_call(facts, number, information, context);
+  struct handler_call *call = note_call(facts, number, information, context);
   program_stack_enter(facts, context);
-  uint64_t blocked = blocked_in_handler(number);
-  facts->hidden_signals |= blocked;
-  // Signals that were blocked before stay so, as they may be pending.
-  blocked &= ~*(const uint64_t *)&context->uc_sigmask;
-  if (blocked != 0) change_mask(SIG_UNBLOCK, &blocked, NULL);
+  if (number == SIGABRT && is_aborting(facts, context)) {
+    // If the handler returns, abort(3) raises the signal once more with the default action. Blocked, it does not end the
+    // process, and abort(3) goes on to a fault, which is captured in its place.
+    facts->aborts = true;
+    *(uint64_t *)&context->uc_sigmask |= signal_bit(SIGABRT);
+  }
+  hide_in_handler(facts, call, context);
   crash_enter_handler(number, information, context, handler, frame.start);
 }
 
-CRASH_TIME void leave_program_handler(ucontext_t *context) {
+CRASH_TIME bool capture_abort(int number, ucontext_t *context) {
   struct thread_facts *facts = thread_facts();
-  if (facts == NULL) return;
-  for (int index = 0; index < kHandlerCalls; index++) {
-    struct handler_call *call = &facts->calls[index];
-    if (call->context != context) continue;
-    call->context = NULL;
-    facts->hidden_signals = call->hidden;
-    program_stack_leave(facts, context);
-    if (call->number == SIGABRT && is_aborting(facts, context)) {
-      end_at_fault(SIGABRT, (siginfo_t *)call->information, context);
-    }
-    return;
-  }
+  const uint8_t kHalt = 0xf4;
+  if (number != SIGSEGV || facts == NULL || !facts->aborts || !is_pending(SIGABRT)) return false;
+  if (*(const uint8_t *)context_program_counter(context) != kHalt) return false;
+  facts->aborts = false;
+  siginfo_t raised;
+  zero_bytes(&raised, sizeof raised);
+  raised.si_signo = SIGABRT;
+  raised.si_code = SI_TKILL;
+  raised.si_pid = current_process();
+  *(uint64_t *)&context->uc_sigmask &= ~signal_bit(SIGABRT);
+  end_at_fault(SIGABRT, &raised, context);
+  return true;
 }
 
 #else
 
-CRASH_TIME bool is_program_return(uint64_t address) {
-  (void)address;
+CRASH_TIME bool capture_abort(int number, ucontext_t *context) {
+  (void)number;
+  (void)context;
   return false;
 }
-
-CRASH_TIME void leave_program_handler(ucontext_t *context) { (void)context; }
 
 CRASH_TIME static void call_handler(int number, siginfo_t *information, void *context, signal_handler *handler) {
   struct thread_facts *facts = thread_facts();
@@ -278,7 +335,7 @@ CRASH_TIME static void call_handler(int number, siginfo_t *information, void *co
 
 CRASH_TIME void call_program(int number, siginfo_t *information, void *context) {
   int place = crash_signal_index(number);
-  if (place < 0 || is_blocked(number, information, context)) return;
+  if (place < 0 || capture_abort(number, context) || is_blocked(number, information, context)) return;
   signal_handler *handler = atomic_load(&program_handlers[place]);
   if ((uintptr_t)handler != 0) call_handler(number, information, context, handler);
 }
@@ -286,7 +343,7 @@ CRASH_TIME void call_program(int number, siginfo_t *information, void *context) 
 // After the call the action is the default.
 CRASH_TIME void call_once(int number, siginfo_t *information, void *context) {
   int place = crash_signal_index(number);
-  if (place < 0 || is_blocked(number, information, context)) return;
+  if (place < 0 || capture_abort(number, context) || is_blocked(number, information, context)) return;
   signal_handler *handler = atomic_exchange(&program_handlers[place], NULL);
   // Another thread took the handler first.
   if ((uintptr_t)handler == 0) {

@@ -5,10 +5,10 @@
 
 #include "received.h"
 #include "signals.h"
+#include "state.h"
 
-// Whether the kernel is given actions that differ from the program's in flags and mask: a handler then runs on the
-// stack that it would have without this library, and the faults of its mask stay unblocked. Only where a return from a
-// handler can be followed.
+// Whether a handler of the program runs on the stack that it would have without this library, and the faults of its mask
+// stay unblocked meanwhile.
 #if defined(__x86_64__)
 #define FOLLOWS_HANDLERS 1
 #else
@@ -35,19 +35,24 @@ struct program_action {
 };
 extern struct program_action program_actions[kSignals] __attribute__((visibility("hidden")));
 
-// The action that the kernel gets for a handler of the program.
-CRASH_TIME struct signal_action followed_action(int number, signal_handler *caller);
-
 // The handlers that the kernel gets in their place: call_once for one call (SA_RESETHAND), call_other for signals that
 // are no crash, call_program for the others.
 CRASH_TIME void call_program(int number, siginfo_t *information, void *context);
 CRASH_TIME void call_once(int number, siginfo_t *information, void *context);
 CRASH_TIME void call_other(int number, siginfo_t *information, void *context);
 
-// Called when a handler of the program has returned, before the kernel continues at `context`.
-CRASH_TIME void leave_program_handler(ucontext_t *context);
-// Whether an address is that of the code to which handlers of the program return.
-CRASH_TIME bool is_program_return(uint64_t address);
+// Restores what handlers that ended had changed. stack, pointer: the alternate stack that the kernel has for the thread,
+// and the thread's stack pointer.
+CRASH_TIME void resolve_calls(struct thread_facts *facts, const stack_t *stack, uint64_t pointer);
+// Forgets the handlers that a jump to this stack pointer leaves.
+CRASH_TIME void leave_calls(struct thread_facts *facts, uint64_t pointer);
+
+// The signals of faults that the interrupted thread hides.
+CRASH_TIME uint64_t hidden_at_crash(const ucontext_t *context);
+
+// Captures the end by abort(3) of a program whose handler returned there: at the fault that follows. Returns whether it
+// is that fault.
+CRASH_TIME bool capture_abort(int number, ucontext_t *context);
 
 // Finds the fault for which a handler of the program runs on the calling thread while it raises the same signal again,
 // or has run before the signal arrived at the same instruction. Returns false if there is none.

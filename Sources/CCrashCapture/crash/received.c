@@ -2,7 +2,6 @@
 #define _GNU_SOURCE
 #include "received.h"
 
-#include "program_handlers.h"
 #include "signals.h"
 
 enum {
@@ -47,7 +46,6 @@ static const uint8_t kReturn[] = {0x48, 0xc7, 0xc0, 0x0f, 0x00, 0x00, 0x00, 0x0f
 // %rax; syscall.
 CRASH_TIME static bool has_return(uint64_t context) {
   uint64_t address = *(const uint64_t *)(context - 8);
-  if (is_program_return(address)) return true;
   if (address >= UINT64_MAX - 16 || !is_readable(address) || !is_readable(address + 1)) return false;
   for (unsigned index = 0; index < sizeof kReturn; index++) {
     if (((const uint8_t *)address)[index] != kReturn[index]) return false;

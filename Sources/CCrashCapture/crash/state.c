@@ -3,6 +3,8 @@
 
 #include <sys/auxv.h>
 
+#include "program_handlers.h"
+
 // All zero at first, so that it takes no space in the file.
 struct state crash_state __attribute__((aligned(256)));
 
@@ -64,14 +66,16 @@ CRASH_TIME bool is_captured_process(void) {
   return true;
 }
 
-CRASH_TIME uint64_t hidden_at_crash(void) {
-  const struct thread_facts *facts = thread_facts();
-  return facts == NULL ? 0 : facts->hidden_signals;
-}
-
 struct thread_facts *own_facts(void) { return &own; }
 
-uint64_t hidden_signals(void) { return own.hidden_signals; }
+uint64_t hidden_signals(void) {
+  if (own.unresolved > 0) {
+    stack_t stack;
+    uint64_t pointer = (uint64_t)__builtin_frame_address(0);
+    if (SYSTEM_CALL_2(SYS_sigaltstack, NULL, &stack) == 0) resolve_calls(&own, &stack, pointer);
+  }
+  return own.hidden_signals;
+}
 
 void adopt_thread(int process) { own.process = process; }
 

@@ -144,7 +144,24 @@ CRASH_TIME bool is_captured_process(void);
 // Records that the calling thread belongs to this process.
 void adopt_thread(int process);
 
+// An alternate stack; a size of 0 for none.
+struct alternate_stack {
+  void *low;
+  uint64_t size;
+};
+// This library's, and that of the program.
+enum { kOwnStack, kProgramStack };
+
 enum { kHandlerCalls = 8 };
+
+enum call_kind {
+  // It changed nothing that would have to be restored.
+  kUnseen,
+  // The kernel gives the thread an alternate stack of another size.
+  kMarked,
+  // The thread leaves its alternate stack.
+  kOnAlternateStack,
+};
 
 // A call of a handler of the program.
 struct handler_call {
@@ -153,6 +170,11 @@ struct handler_call {
   const ucontext_t *context;
   // The value of thread_facts.hidden_signals before.
   uint64_t hidden;
+  // How its end is seen.
+  enum call_kind kind;
+  // The alternate stack that it runs on, or that the kernel has after its return: smaller by `mark`.
+  struct alternate_stack stack;
+  int mark;
 };
 
 // The facts of a thread.
@@ -163,11 +185,14 @@ struct thread_facts {
   uint64_t hidden_signals;
   // The last child of vfork(2) of the thread that changed its mask.
   int child;
-  // This library's alternate stack of the thread; NULL if it has none.
-  void *stack;
-  // The last calls of the program's handlers. The context of one that returned is NULL.
+  // The thread's alternate stacks.
+  struct alternate_stack stacks[2];
+  // The last calls of the program's handlers, and the number of those whose end is awaited.
   struct handler_call calls[kHandlerCalls];
   unsigned next_call;
+  int unresolved;
+  // A handler was called in abort(3), and may return.
+  bool aborts;
   // The last fault for which one was called: the program counter and the stack pointer.
   uint64_t fault_place[2];
   siginfo_t fault;
@@ -180,7 +205,6 @@ struct thread_facts {
 
 // The facts of the calling thread during a crash; NULL if its thread pointer is damaged.
 CRASH_TIME struct thread_facts *thread_facts(void);
-CRASH_TIME uint64_t hidden_at_crash(void);
 // In normal operation.
 struct thread_facts *own_facts(void);
 uint64_t hidden_signals(void);

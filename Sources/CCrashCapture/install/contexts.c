@@ -83,7 +83,20 @@ static void *_Atomic next_longjmp;
 static void *_Atomic next_bsd_longjmp;
 static void *_Atomic next_checked_longjmp;
 
+// The stack pointer to which a jump leads. glibc hides it: sysdeps/unix/sysv/linux/x86_64/pointer_guard.h.
+static uint64_t target_of(const struct jump *jump) {
+  const int kStackPointer = 6;
+  const int kRotation = 17;
+  uint64_t pointer = jump->registers[kStackPointer];
+  if (gnu_get_libc_version == NULL) return pointer;
+  uint64_t guard;
+  __asm__("mov %%fs:0x30, %0" : "=r"(guard));
+  return (pointer >> kRotation | pointer << (64 - kRotation)) ^ guard;
+}
+
 static void restore_jump(const struct jump *jump) {
+  hidden_signals();
+  leave_calls(own_facts(), target_of(jump));
   // musl has another word there; a mask without hidden signals is not recognized.
   if (gnu_get_libc_version == NULL ? jump->saved.mark == mark_of(&jump->saved) : jump->has_mask != 0) {
     restore(&jump->saved);
@@ -107,6 +120,11 @@ static void *_Atomic next_getcontext;
 static void *_Atomic next_setcontext;
 static void *_Atomic next_swapcontext;
 
+static void leave_for(const ucontext_t *context) {
+  hidden_signals();
+  leave_calls(own_facts(), context_stack_pointer(context));
+}
+
 static struct saved_mask *mask_of(ucontext_t *context) { return (struct saved_mask *)&context->uc_sigmask; }
 
 __attribute__((used)) static void notice_getcontext(ucontext_t *context) {
@@ -115,6 +133,7 @@ __attribute__((used)) static void notice_getcontext(ucontext_t *context) {
 }
 __attribute__((used)) static void notice_setcontext(ucontext_t *context) {
   next_function(&next_setcontext, "setcontext", NULL, NULL);
+  leave_for(context);
   restore(mask_of(context));
 }
 __attribute__((used)) static void notice_swapcontext(ucontext_t *from, ucontext_t *to) {

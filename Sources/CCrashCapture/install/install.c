@@ -215,8 +215,13 @@ static int install(const struct crash_capture_options *options, char *message, s
   facts_install(options->environment, options->time_zone);
   int error = open_database(options, message, message_size);
   if (error == 0) error = open_file(options, message, message_size);
+#if defined(CRASH_HANDLER_LIBRARY)
   // A filter that allows this now may refuse to open files later.
   if (has_filter()) state->holds_files = true;
+#else
+  // Nothing notices when a program with this library loses the way to its files (rights.c).
+  state->holds_files = true;
+#endif
   dump_file_let_go();
   if (error != 0) {
     close_own_file(&state->directory);

@@ -116,17 +116,16 @@ static void remember(int number, const struct sigaction *action) {
   atomic_store(&program_actions[number].mask, first_word_of(&action->sa_mask));
 }
 
-static int set_followed(int number, signal_handler *caller) {
-#if FOLLOWS_HANDLERS
-  struct signal_action action = followed_action(number, caller);
-  long result = set_action(number, &action, NULL);
-  if (result < 0) errno = (int)-result;
-  return result < 0 ? -1 : 0;
-#else
-  (void)number;
-  (void)caller;
-  return -1;
-#endif
+// Gives the kernel a handler of this library with the program's flags and mask. The kernel blocks all of the mask at
+// first: a second signal is not to come before this one is noted.
+static int set_followed(int number, const struct sigaction *action, signal_handler *caller) {
+  struct sigaction changed = *action;
+  // The kernel writes the cause of a fault only for handlers that ask for it, and this handler may call ours.
+  changed.sa_flags |= SA_SIGINFO;
+  if (follows()) changed.sa_flags |= SA_ONSTACK;
+  if (crash_signal_index(number) >= 0) changed.sa_flags &= ~(int)SA_RESETHAND;
+  changed.sa_sigaction = caller;
+  return set_next_action(number, &changed, NULL);
 }
 
 static int set(int number, int place, const struct sigaction *action) {
@@ -152,12 +151,7 @@ static int set(int number, int place, const struct sigaction *action) {
   remember(number, action);
   atomic_store(&program_handlers[place], handler);
   signal_handler *caller = action->sa_flags & (int)SA_RESETHAND ? call_once : call_program;
-  if (follows()) return set_followed(number, caller);
-  struct sigaction changed = *action;
-  // The kernel writes the cause of a fault only for handlers that ask for it, and this handler may call ours.
-  changed.sa_flags = (action->sa_flags | SA_SIGINFO) & ~(int)SA_RESETHAND;
-  changed.sa_sigaction = caller;
-  return set_next_action(number, &changed, NULL);
+  return set_followed(number, action, caller);
 }
 
 // MARK: Other signals
@@ -185,7 +179,7 @@ static int set_other(int number, const struct sigaction *action) {
   if (set_next_action(number, NULL, &current) != 0) return -1;
   remember(number, action);
   atomic_store(&other_handlers[number], (signal_handler *)action->sa_sigaction);
-  return set_followed(number, call_other);
+  return set_followed(number, action, call_other);
 }
 
 // For signals that are no crash.

@@ -61,6 +61,8 @@ uint64_t block_hidden(void) {
 
 void show_hidden(uint64_t hidden) {
   if (hidden == 0) return;
+  // A handler may have run meanwhile, and what it changed is restored first.
+  hidden_signals();
   set_hidden_signals(hidden);
   change_mask(SIG_UNBLOCK, &hidden, NULL);
 }

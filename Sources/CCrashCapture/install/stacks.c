@@ -51,29 +51,35 @@ static struct {
 
 static int set_stack(const stack_t *stack, stack_t *old) { return (int)syscall(SYS_sigaltstack, stack, old); }
 
+#if defined(CRASH_HANDLER_LIBRARY)
+
 static void note_program_stack(const stack_t *stack) {
-  program_stack_note((uint64_t)stack->ss_sp, stack->ss_flags & SS_DISABLE ? 0 : stack->ss_size);
+  uint64_t size = stack->ss_flags & SS_DISABLE ? 0 : stack->ss_size;
+  own_facts()->stacks[kProgramStack] = (struct alternate_stack){stack->ss_sp, size};
+  program_stack_note((uint64_t)stack->ss_sp, size);
 }
 
 // The program has no alternate stack where the kernel has that of this library.
 EXPORTED int sigaltstack(const stack_t *stack, stack_t *old) {
-  const struct thread_facts *facts = own_facts();
-  if (facts->stack == NULL) {
-    int result = set_stack(stack, old);
-    if (result == 0 && stack != NULL) note_program_stack(stack);
-    return result;
-  }
-  stack_t own = {.ss_sp = facts->stack, .ss_size = stack_size()};
+  struct thread_facts *facts = own_facts();
+  const struct alternate_stack *own = &facts->stacks[kOwnStack];
+  // The kernel's size may have the mark of a handler.
+  hidden_signals();
+  struct alternate_stack program = facts->stacks[kProgramStack];
   stack_t before;
+  stack_t changed = {.ss_sp = own->low, .ss_size = own->size};
   const unsigned kDisarms = 1U << 31;  // SS_AUTODISARM
   bool is_removed = stack != NULL && ((unsigned)stack->ss_flags & ~kDisarms) == SS_DISABLE;
-  if (set_stack(is_removed ? &own : stack, &before) != 0) return -1;
+  if (set_stack(is_removed && own->size != 0 ? &changed : stack, &before) != 0) return -1;
   if (stack != NULL) note_program_stack(stack);
   if (old == NULL) return 0;
   *old = before;
-  if (before.ss_sp == own.ss_sp) *old = (stack_t){.ss_flags = SS_DISABLE};
+  if (own->size != 0 && before.ss_sp == own->low) *old = (stack_t){.ss_flags = SS_DISABLE};
+  if (program.size != 0 && before.ss_sp == program.low) old->ss_size = program.size;
   return 0;
 }
+
+#endif
 
 // Stacks of threads that ended, kept for new ones.
 enum { kKeptStacks = 16 };
@@ -112,7 +118,7 @@ static void free_stack(void *stack) {
 static int use_stack(void *stack) {
   stack_t own = {.ss_sp = stack, .ss_size = stack_size()};
   if (set_stack(&own, NULL) != 0) return errno;
-  own_facts()->stack = stack;
+  own_facts()->stacks[kOwnStack] = (struct alternate_stack){stack, own.ss_size};
   if (has_key) pthread_setspecific(stack_of_thread, stack);
   return 0;
 }
@@ -342,7 +348,10 @@ CRASH_TIME static void give_stack(int number, siginfo_t *information, void *raw_
     context->uc_stack.ss_size = 64 << 10;
     context->uc_stack.ss_flags = 0;
     struct thread_facts *facts = thread_facts();
-    if (facts != NULL) facts->stack = stack;
+    if (facts != NULL) {
+      facts->stacks[kOwnStack].low = stack;
+      facts->stacks[kOwnStack].size = context->uc_stack.ss_size;
+    }
   }
   atomic_store(&given_to, 0);
 }

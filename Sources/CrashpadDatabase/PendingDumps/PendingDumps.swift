@@ -63,8 +63,12 @@ extension CrashDatabase {
     return PendingDump(name: dump.unlockedName, size: dump.size, modified: dump.modified, isOwned: false)
   }
 
+  /// The first byte of every dump: the start of its root map.
+  private static let firstByte: UInt8 = 6
+
   /// Ends the lock of a dump whose process is dead: a dump with bytes becomes pending; an empty one is removed, because
-  /// the process did not crash.
+  /// the process did not crash. A file with other bytes stays locked: a program that took the handler's descriptor for
+  /// its own may have written them, and they must not become a report.
   ///
   /// A starting process makes its file a moment before it locks it; if it then finds the file locked, or without a name,
   /// it makes another one.
@@ -74,7 +78,10 @@ extension CrashDatabase {
   /// - Returns: the pending dump; nil if the dump was empty or is gone, or if a program holds it by now.
   /// - Throws: `FileFailure`; `EEXIST` if the name without `.locked` is taken.
   package func resolveAbandonedDump(_ dump: PendingDump, isOver: Bool = false) throws(FileFailure) -> PendingDump? {
-    if dump.size > 0 { return try unlock(dump) }
+    if dump.size > 0 {
+      guard try open(dump)?.prefix(1) == [Self.firstByte] else { return nil }
+      return try unlock(dump)
+    }
     guard let file = try folder(DatabaseLayout.pendingDumps)?.openIfPresent(dump.name, .readAndWrite),
       isOver || file.takeOwnership() == .taken
     else { return nil }

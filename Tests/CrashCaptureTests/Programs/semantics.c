@@ -1,0 +1,617 @@
+// SPDX-License-Identifier: Apache-2.0
+// Signals as POSIX and Linux have them: each mode says what it saw, and ends by itself or by a crash.
+//   semantics list     prints the modes
+//   semantics MODE
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/select.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <threads.h>
+#include <time.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+static int errno_at_start;
+static const char *own_path;
+static sigjmp_buf place;
+static volatile sig_atomic_t calls;
+
+static void say(const char *format, int number) {
+  char line[128];
+  int length = snprintf(line, sizeof line, format, number);
+  if (write(1, line, (size_t)length) < 0) _exit(9);
+}
+
+static void say_masks(const char *where) {
+  sigset_t blocked, pending;
+  sigprocmask(SIG_BLOCK, NULL, &blocked);
+  sigpending(&pending);
+  say(where, calls);
+  for (int number = 1; number < 32; number++) {
+    if (sigismember(&blocked, number) == 1) say(" blocked %d", number);
+    if (sigismember(&pending, number) == 1) say(" pending %d", number);
+  }
+  say("\n", 0);
+}
+
+static void crash(void) { *(volatile int *)16 = 1; }
+
+static void note(int number) {
+  calls++;
+  say("handler of %d\n", number);
+  say_masks("in the handler:");
+}
+
+static void leave(int number) {
+  say("left by %d\n", number);
+  _exit(3);
+}
+
+static void set(int number, void (*handler)(int), int flags, int masked) {
+  struct sigaction action = {.sa_handler = handler, .sa_flags = flags};
+  if (masked > 0) sigaddset(&action.sa_mask, masked);
+  if (masked < 0) sigfillset(&action.sa_mask);
+  sigaction(number, &action, NULL);
+}
+
+static sigset_t only(int number) {
+  sigset_t signals;
+  sigemptyset(&signals);
+  if (number != 0) sigaddset(&signals, number);
+  return signals;
+}
+
+static void block(int number) {
+  sigset_t signals = only(number);
+  if (number == 0) sigfillset(&signals);
+  sigprocmask(SIG_BLOCK, &signals, NULL);
+}
+
+static void unblock(int number) {
+  sigset_t signals = only(number);
+  sigprocmask(SIG_UNBLOCK, &signals, NULL);
+}
+
+// MARK: Masks
+
+static void jump_restores_the_mask(void) {
+  set(SIGSEGV, leave, 0, 0);
+  if (sigsetjmp(place, 1) == 0) {
+    block(0);
+    siglongjmp(place, 1);
+  }
+  say_masks("after the jump:");
+  crash();
+}
+
+static void jump_blocks_again(void) {
+  block(SIGSEGV);
+  if (sigsetjmp(place, 1) == 0) {
+    unblock(SIGSEGV);
+    siglongjmp(place, 1);
+  }
+  set(SIGSEGV, note, 0, 0);
+  raise(SIGSEGV);
+  say_masks("after the signal:");
+}
+
+static void jump_without_mask(void) {
+  block(SIGBUS);
+  if (sigsetjmp(place, 0) == 0) {
+    unblock(SIGBUS);
+    block(SIGFPE);
+    siglongjmp(place, 1);
+  }
+  say_masks("after the jump:");
+}
+
+static void jump(int number) {
+  calls += number == SIGSEGV;
+  siglongjmp(place, 1);
+}
+
+static void jump_out_of_faults(void) {
+  set(SIGSEGV, jump, 0, 0);
+  for (volatile int turn = 0; turn < 500; turn++) {
+    if (sigsetjmp(place, 1) == 0) crash();
+  }
+  say_masks("after the faults:");
+}
+
+static ucontext_t outer, inner;
+static void in_context(void) {
+  say_masks("in the context:");
+  crash();
+}
+
+static void context_has_its_mask(void) {
+  static char stack[64 << 10];
+  set(SIGSEGV, leave, 0, 0);
+  getcontext(&inner);
+  inner.uc_stack.ss_sp = stack;
+  inner.uc_stack.ss_size = sizeof stack;
+  inner.uc_link = &outer;
+  makecontext(&inner, in_context, 0);
+  block(0);
+  swapcontext(&outer, &inner);
+}
+
+static void context_blocks_again(void) {
+  volatile int turn = 0;
+  set(SIGSEGV, note, 0, 0);
+  block(SIGSEGV);
+  getcontext(&outer);
+  if (turn++ == 0) {
+    unblock(SIGSEGV);
+    setcontext(&outer);
+  }
+  raise(SIGSEGV);
+  say_masks("after the signal:");
+}
+
+static void prepare_wait(void) {
+  set(SIGFPE, note, 0, 0);
+  block(0);
+  raise(SIGFPE);
+  alarm(5);
+}
+
+static void suspend(void) {
+  prepare_wait();
+  sigset_t signals;
+  sigfillset(&signals);
+  sigdelset(&signals, SIGFPE);
+  int result = sigsuspend(&signals);
+  say("result %d", result);
+  say(" error %d\n", errno);
+  say_masks("after the wait:");
+}
+
+static void poll_with_a_mask(void) {
+  prepare_wait();
+  sigset_t none = only(0);
+  struct timespec time = {5, 0};
+  int result = ppoll(NULL, 0, &time, &none);
+  say("result %d", result);
+  say(" error %d\n", errno);
+  say_masks("after the wait:");
+}
+
+static void select_with_a_mask(void) {
+  prepare_wait();
+  sigset_t none = only(0);
+  struct timespec time = {5, 0};
+  int result = pselect(0, NULL, NULL, NULL, &time, &none);
+  say("result %d", result);
+  say(" error %d\n", errno);
+  say_masks("after the wait:");
+}
+
+static void epoll_with_a_mask(void) {
+  prepare_wait();
+  sigset_t none = only(0);
+  struct epoll_event event;
+  int result = epoll_pwait(epoll_create1(EPOLL_CLOEXEC), &event, 1, 5000, &none);
+  say("result %d", result);
+  say(" error %d\n", errno);
+  say_masks("after the wait:");
+}
+
+static void two_signals_wait(void) {
+  set(SIGSEGV, note, 0, 0);
+  block(SIGSEGV);
+  raise(SIGSEGV);
+  sigqueue(getpid(), SIGSEGV, (union sigval){.sival_int = 5});
+  say_masks("blocked:");
+  unblock(SIGSEGV);
+  say_masks("after both:");
+}
+
+static void hold(void) {
+  sighold(SIGSEGV);
+  say_masks("held:");
+  crash();
+}
+
+// MARK: Handlers
+
+static void masked_handler_crashes(void) {
+  set(SIGALRM, (void (*)(int))crash, 0, -1);
+  raise(SIGALRM);
+}
+
+static void partly_masked_handler_crashes(void) {
+  set(SIGALRM, (void (*)(int))crash, 0, SIGSEGV);
+  raise(SIGALRM);
+}
+
+static void handler_crashes(void) {
+  set(SIGSEGV, (void (*)(int))crash, 0, 0);
+  crash();
+}
+
+static void actions_are_shown(void) {
+  const int flags[] = {0, SA_SIGINFO, (int)SA_RESETHAND, SA_RESTART, SA_NODEFER, SA_ONSTACK, SA_ONSTACK | SA_SIGINFO};
+  for (unsigned index = 0; index < sizeof flags / sizeof *flags; index++) {
+    for (int number = SIGSEGV; number <= SIGUSR2; number++) {
+      struct sigaction action;
+      set(number, note, flags[index], SIGBUS);
+      sigaction(number, NULL, &action);
+      say("flags %x", action.sa_flags);
+      say(" own %d", action.sa_handler == note);
+      say(" masked %d\n", sigismember(&action.sa_mask, SIGBUS));
+    }
+  }
+}
+
+static void abort_handler_returns(void) {
+  set(SIGABRT, note, 0, 0);
+  abort();
+}
+
+static void abort_is_ignored(void) {
+  signal(SIGABRT, SIG_IGN);
+  abort();
+}
+
+static void raised_abort_goes_on(void) {
+  set(SIGABRT, note, 0, 0);
+  for (int turn = 0; turn < 3; turn++) {
+    if (sigsetjmp(place, 1) == 0 && turn == 0) {
+      set(SIGABRT, jump, 0, 0);
+      abort();
+    }
+    set(SIGABRT, note, 0, 0);
+    raise(SIGABRT);
+  }
+  say_masks("alive:");
+}
+
+// MARK: Stacks
+
+static void use_stack(int number) {
+  volatile char room[300 << 10];
+  memset((char *)room, number, sizeof room);
+  stack_t stack;
+  sigaltstack(NULL, &stack);
+  const char *low = stack.ss_sp;
+  int is_on = !(stack.ss_flags & SS_DISABLE) && (char *)room >= low && (char *)room < low + stack.ss_size;
+  say("on an alternate stack: %d\n", is_on);
+}
+
+static void *use_stack_in_thread(void *unused) {
+  raise(SIGUSR1);
+  raise(SIGSEGV);
+  return unused;
+}
+
+static void room_for_handlers(void) {
+  pthread_t thread;
+  set(SIGUSR1, use_stack, SA_ONSTACK, 0);
+  set(SIGSEGV, use_stack, SA_ONSTACK, 0);
+  use_stack_in_thread(NULL);
+  pthread_create(&thread, NULL, use_stack_in_thread, NULL);
+  pthread_join(thread, NULL);
+}
+
+static void alternate_stack_of_the_program(void) {
+  stack_t none = {.ss_flags = SS_DISABLE};
+  stack_t own = {.ss_sp = malloc(512 << 10), .ss_size = 512 << 10};
+  stack_t old;
+  sigaltstack(NULL, &old);
+  say("at first: %d", old.ss_flags);
+  say(" of %d bytes\n", (int)old.ss_size);
+  sigaltstack(&own, &old);
+  say("before: %d\n", old.ss_flags);
+  set(SIGUSR1, use_stack, SA_ONSTACK, 0);
+  raise(SIGUSR1);
+  sigaltstack(&none, &old);
+  say("removed: %d\n", old.ss_sp == own.ss_sp);
+  raise(SIGUSR1);
+  own.ss_flags = SS_DISABLE + 1;
+  say("wrong flags: %d", sigaltstack(&own, NULL));
+  say(" error %d\n", errno);
+}
+
+static int deep(int depth) {
+  volatile char room[4096];
+  memset((char *)room, depth, sizeof room);
+  return deep(depth + 1) + room[7];
+}
+
+static void overflow_with_a_handler(void) {
+  set(SIGSEGV, leave, 0, 0);
+  deep(0);
+}
+
+static void overflow_after_removal(void) {
+  stack_t none = {.ss_flags = SS_DISABLE};
+  sigaltstack(&none, NULL);
+  deep(0);
+}
+
+// MARK: Threads
+
+static int overflow_in_c11(void *unused) {
+  (void)unused;
+  return deep(0);
+}
+
+static void c11_thread(void) {
+  thrd_t thread;
+  thrd_create(&thread, overflow_in_c11, NULL);
+  thrd_join(thread, NULL);
+}
+
+static int answer(void *number) { return *(int *)number + 1; }
+
+static void c11_results(void) {
+  thrd_t thread;
+  int number = 41;
+  int result = 0;
+  thrd_create(&thread, answer, &number);
+  thrd_join(thread, &result);
+  say("result %d\n", result);
+}
+
+static void *crash_in_thread(void *unused) {
+  say_masks("in the thread:");
+  crash();
+  return unused;
+}
+
+static void thread_with_a_mask(void) {
+  pthread_attr_t attributes;
+  sigset_t signals;
+  pthread_t thread;
+  sigfillset(&signals);
+  pthread_attr_init(&attributes);
+  pthread_attr_setsigmask_np(&attributes, &signals);
+  pthread_create(&thread, &attributes, crash_in_thread, NULL);
+  pthread_join(thread, NULL);
+}
+
+static void on_time(union sigval value) {
+  say("value %d\n", value.sival_int);
+  crash();
+}
+
+static void timer_in_a_thread(void) {
+  struct sigevent event = {.sigev_notify = SIGEV_THREAD, .sigev_notify_function = on_time};
+  event.sigev_value.sival_int = 17;
+  timer_t timer;
+  timer_create(CLOCK_MONOTONIC, &event, &timer);
+  struct itimerspec soon = {.it_value = {0, 1000000}};
+  timer_settime(timer, 0, &soon, NULL);
+  sleep(5);
+}
+
+// MARK: Programs
+
+static void exec_inherits(void) {
+  block(0);
+  signal(SIGFPE, SIG_IGN);
+  execl(own_path, own_path, "show", NULL);
+}
+
+static void exec_that_fails(void) {
+  set(SIGSEGV, note, 0, 0);
+  block(SIGSEGV);
+  execl("/nowhere", "nowhere", NULL);
+  say_masks("still here:");
+  raise(SIGSEGV);
+  say_masks("after the signal:");
+  unblock(SIGSEGV);
+}
+
+extern char **environ;
+
+static void spawn_inherits(void) {
+  char *arguments[] = {(char *)own_path, "show", NULL};
+  pid_t child;
+  int status;
+  block(SIGSEGV);
+  posix_spawn(&child, own_path, NULL, NULL, arguments, environ);
+  waitpid(child, &status, 0);
+  say("status %d\n", status);
+  say_masks("afterwards:");
+}
+
+static void system_inherits(void) {
+  char command[4096];
+  snprintf(command, sizeof command, "exec '%s' show", own_path);
+  block(SIGBUS);
+  say("status %d\n", system(command));
+  FILE *pipe = popen(command, "w");
+  say("status %d\n", pclose(pipe));
+  say_masks("afterwards:");
+}
+
+// As Python's subprocess does.
+static void vfork_with_a_mask(void) {
+  sigset_t all, old;
+  int status;
+  sigfillset(&all);
+  pthread_sigmask(SIG_BLOCK, &all, &old);
+  pid_t child = vfork();
+  if (child == 0) {
+    pthread_sigmask(SIG_SETMASK, &old, NULL);
+    execl(own_path, own_path, "show", NULL);
+    _exit(9);
+  }
+  pthread_sigmask(SIG_SETMASK, &old, NULL);
+  waitpid(child, &status, 0);
+  child = vfork();
+  if (child == 0) {
+    execl(own_path, own_path, "show", NULL);
+    _exit(9);
+  }
+  waitpid(child, &status, 0);
+  say_masks("afterwards:");
+}
+
+static void show(void) {
+  say_masks("started:");
+  for (int number = 1; number < 32; number++) {
+    struct sigaction action;
+    if (sigaction(number, NULL, &action) == 0 && action.sa_handler != SIG_DFL) say("ignored %d\n", number);
+  }
+}
+
+// MARK: The surroundings
+
+static void errno_at_the_start(void) { say("errno %d\n", errno_at_start); }
+
+static void descriptors(void) {
+  for (int number = 3; number < 1024; number++) {
+    if (fcntl(number, F_GETFD) >= 0) say("open %d\n", number);
+  }
+}
+
+static void limits(rlim_t size) {
+  struct rlimit limit = {size, size};
+  setrlimit(RLIMIT_FSIZE, &limit);
+  crash();
+}
+static void small_files(void) { limits(4096); }
+static void no_files(void) { limits(0); }
+
+static void no_descriptors(void) {
+  struct rlimit limit = {0, 0};
+  setrlimit(RLIMIT_NOFILE, &limit);
+  crash();
+}
+
+static void all_descriptors(void) {
+  struct rlimit limit = {64, 64};
+  setrlimit(RLIMIT_NOFILE, &limit);
+  while (dup(1) >= 0) {
+  }
+  crash();
+}
+
+// The handler's descriptors are open under so low a limit. Then the program writes to each that is open.
+static void foreign_bytes(void (*end)(void)) {
+  struct rlimit limit = {62, 62};
+  setrlimit(RLIMIT_NOFILE, &limit);
+  for (int number = 3; number < 62; number++) {
+    if (fcntl(number, F_GETFD) >= 0 && write(number, "foreign bytes", 13) < 0) continue;
+  }
+  end();
+}
+static void stop(void) { raise(SIGKILL); }
+static void nothing(void) {}
+static void foreign_bytes_and_a_crash(void) { foreign_bytes(crash); }
+static void foreign_bytes_and_an_end(void) { foreign_bytes(nothing); }
+static void foreign_bytes_and_a_kill(void) { foreign_bytes(stop); }
+
+static void strict_filter(void) {
+  prctl(PR_SET_SECCOMP, 1, 0, 0, 0);
+  crash();
+}
+
+static void damaged_thread_pointer(void) {
+#if defined(__x86_64__)
+  const int kSetFS = 0x1002;
+  syscall(SYS_arch_prctl, kSetFS, 0xdead000);
+#endif
+  crash();
+}
+
+static void tight(int number) {
+  volatile char room[3000];
+  memset((char *)room, number, sizeof room);
+  __sync_fetch_and_add(&calls, 1);
+  for (;;) pause();
+}
+
+static void *stand_on_a_small_stack(void *unused) {
+  stack_t own = {.ss_sp = malloc(8 << 10), .ss_size = 8 << 10};
+  sigaltstack(&own, NULL);
+  pthread_kill(pthread_self(), SIGUSR1);
+  return unused;
+}
+
+static void threads_on_small_stacks(void) {
+  pthread_t thread;
+  set(SIGUSR1, tight, SA_ONSTACK, 0);
+  for (int count = 0; count < 3; count++) pthread_create(&thread, NULL, stand_on_a_small_stack, NULL);
+  while (calls < 3) usleep(1000);
+  crash();
+}
+
+static const struct {
+  const char *name;
+  void (*run)(void);
+} modes[] = {
+#define MODE(name) \
+  { #name, name }
+    MODE(jump_restores_the_mask),
+    MODE(jump_blocks_again),
+    MODE(jump_without_mask),
+    MODE(jump_out_of_faults),
+    MODE(context_has_its_mask),
+    MODE(context_blocks_again),
+    MODE(suspend),
+    MODE(poll_with_a_mask),
+    MODE(select_with_a_mask),
+    MODE(epoll_with_a_mask),
+    MODE(two_signals_wait),
+    MODE(hold),
+    MODE(masked_handler_crashes),
+    MODE(partly_masked_handler_crashes),
+    MODE(handler_crashes),
+    MODE(actions_are_shown),
+    MODE(abort_handler_returns),
+    MODE(abort_is_ignored),
+    MODE(raised_abort_goes_on),
+    MODE(room_for_handlers),
+    MODE(alternate_stack_of_the_program),
+    MODE(overflow_with_a_handler),
+    MODE(overflow_after_removal),
+    MODE(c11_thread),
+    MODE(c11_results),
+    MODE(thread_with_a_mask),
+    MODE(timer_in_a_thread),
+    MODE(exec_inherits),
+    MODE(exec_that_fails),
+    MODE(spawn_inherits),
+    MODE(system_inherits),
+    MODE(vfork_with_a_mask),
+    MODE(show),
+    MODE(errno_at_the_start),
+    MODE(descriptors),
+    MODE(small_files),
+    MODE(no_files),
+    MODE(no_descriptors),
+    MODE(all_descriptors),
+    MODE(foreign_bytes_and_a_crash),
+    MODE(foreign_bytes_and_an_end),
+    MODE(foreign_bytes_and_a_kill),
+    MODE(strict_filter),
+    MODE(damaged_thread_pointer),
+    MODE(threads_on_small_stacks),
+};
+
+int main(int argc, char **argv) {
+  errno_at_start = errno;
+  own_path = argv[0];
+  for (unsigned index = 0; index < sizeof modes / sizeof *modes && argc > 1; index++) {
+    if (strcmp(argv[1], "list") == 0) puts(modes[index].name);
+    if (strcmp(argv[1], modes[index].name) == 0) modes[index].run();
+  }
+  return 0;
+}

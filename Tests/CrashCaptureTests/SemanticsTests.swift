@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import Testing
+import ToolRunner
+
+/// Signals, masks, stacks, limits and descriptors are those of a program without the handler, and its crashes leave
+/// whole dumps.
+@Suite("Semantics of signals", .enabled(if: HandlerLibrary.canBeBuilt, "clang is not installed"))
+struct SemanticsTests {
+  /// One run of a program in each of several ways, with the handler and without, each with a database of its own.
+  private struct Runs {
+    let pair: HandlerTests.Pair
+
+    init(program: String, _ ways: String) throws {
+      let source = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+        .appending(path: "Programs/\(program).c").path
+      pair = try HandlerTests.Pair(
+        setup: "'\(HandlerLibrary.compiler ?? "clang")' -std=gnu17 -O0 -w '\(source)' -pthread -o \(program)",
+        """
+        top=$PWD
+        \(ways) | while read -r way; do
+          HOME="$top/homes/$(echo $way | tr ' ' -)"
+          mkdir -p "$HOME"
+          cd "$HOME"
+          echo "== $way"
+          handled "$top/\(program)" $way </dev/null 2>&1
+          echo "status $?"
+          cd "$top"
+        done 2>/dev/null
+        """, limit: 600)
+    }
+
+    /// The output of each way with the handler, and without it.
+    func outputs() -> [(way: String, with: String, without: String)] {
+      let with = Self.split(pair.with.text)
+      let without = Self.split(pair.without.text)
+      return with.map { ($0.key, $0.value, without[$0.key] ?? "") }.sorted { $0.way < $1.way }
+    }
+
+    private static func split(_ text: String) -> [String: String] {
+      var outputs: [String: String] = [:]
+      for part in text.components(separatedBy: "== ").dropFirst() {
+        let lines = part.split(separator: "\n", maxSplits: 1, omittingEmptySubsequences: false)
+        outputs[String(lines[0])] = lines.count > 1 ? String(lines[1]) : ""
+      }
+      return outputs
+    }
+
+    /// The paths of the dumps of one way, locked ones too.
+    func dumps(_ way: String) throws -> [String] {
+      let place = "homes/\(way.replacing(" ", with: "-"))/db/pending-serialized-ios-dump"
+      return pair.folder.exists(place) ? try pair.folder.names(in: place).map { "\(place)/\($0)" } : []
+    }
+  }
+
+  /// Whether a program ended by a signal that leaves a dump.
+  private static func crashed(_ output: String) -> Bool {
+    let status = output.split(separator: "\n").last.flatMap { Int($0.replacing("status ", with: "")) } ?? 0
+    return status > 128 && status != 128 + SIGKILL
+  }
+
+  @Test("Programs see the same, end the same way, and leave a whole dump for each crash")
+  func modes() throws {
+    let runs = try Runs(program: "semantics", "./semantics list")
+    let outputs = runs.outputs()
+    #expect(outputs.count > 40)
+    // The limit of file sizes cuts the first, and leaves no room for the second; no call is left to the third.
+    let exceptions = ["small_files": 1, "no_files": 0, "strict_filter": 0]
+    for output in outputs {
+      #expect(output.with == output.without, "\(output.way)")
+      let dumps = try runs.dumps(output.way).filter { !$0.hasSuffix(".locked") }
+      let isException = exceptions[output.way] != nil
+      let expected = exceptions[output.way] ?? (Self.crashed(output.with) ? 1 : 0)
+      #expect(isException || dumps.count == expected, "\(output.way): \(dumps)")
+      for dump in dumps where !isException {
+        let validation = try Tool.run(["validate", dump], in: runs.pair.folder)
+        #expect(validation.status == 0, "\(output.way): \(validation.text)\(validation.errorText)")
+        let bytes = try Data(contentsOf: runs.pair.folder.url(dump))
+        #expect(bytes.range(of: Data("foreign bytes".utf8)) == nil, "\(output.way)")
+      }
+    }
+  }
+
+  @Test("Each kind of crash ends as without the handler, whatever handler the program has, and leaves one whole dump")
+  func fates() throws {
+    // The main thread with every handler; a thread and a child of fork with those that differ most.
+    let isFull = ProcessInfo.processInfo.environment["CRASHPADCTL_MATRIX"] != nil
+    let few = isFull ? "" : "[ $place = main ] || case $kind in segv|abort|deep) ;; *) continue ;; esac"
+    let runs = try Runs(
+      program: "fates",
+      """
+      for kind in segv abort bus fpe ill trap sys deep raise; do
+        for place in main thread child; do
+          \(few)
+          for handler in none ends ends-full ends-onstack ends-once logs logs-onstack jumps jumps-onstack crashes \
+            crashes-full own-ends-onstack own-logs-onstack own-jumps-onstack own-crashes-full; do
+            echo $kind $place $handler
+          done
+        done
+      done
+      """)
+    let outputs = runs.outputs()
+    #expect(outputs.count >= 225)
+    for output in outputs {
+      #expect(output.with == output.without, "\(output.way)")
+      let dumps = try runs.dumps(output.way)
+      let isOfChild = output.way.contains(" child ")
+      let status = output.with.split(separator: "\n").last.flatMap { Int($0.replacing("status ", with: "")) } ?? 0
+      let crashed = isOfChild ? status < 100 : status > 128
+      #expect(dumps.count == (crashed ? 1 : 0), "\(output.way): \(dumps)")
+    }
+    let all = try outputs.flatMap { try runs.dumps($0.way) }
+    let validation = try Tool.run(["validate"] + all, in: runs.pair.folder, limit: 600)
+    #expect(validation.status == 0, "\(validation.text)\(validation.errorText)")
+  }
+
+  @Test("The cause of a fault survives a handler that restores the default action, raises the signal and returns")
+  func cause() throws {
+    let runs = try Runs(program: "fates", "for handler in ends ends-full ends-once; do echo segv main $handler; done")
+    for output in runs.outputs() {
+      let dumps = try runs.dumps(output.way)
+      let inspection = try Tool.run(["inspect", "--format", "json"] + dumps, in: runs.pair.folder)
+      let exception = try JSONDocument(inspection.output)["exception"]
+      #expect(exception["address"].hex == 16, "\(output.way): \(inspection.text)")
+    }
+  }
+
+  @Test("A shell's own descriptors are its own, and its files get what it writes there", arguments: [10, 49, 50, 51, 63])
+  func shell(_ descriptor: Int) throws {
+    let pair = try HandlerTests.Pair(
+      setup: "true",
+      """
+      handled bash -c 'exec \(descriptor)>log; echo "order 1 paid" >&\(descriptor); exec \(descriptor)>&-; cat log
+        ls /proc/self/fd | wc -l'
+      """)
+    pair.expectSame()
+    #expect(pair.with.text.hasPrefix("order 1 paid\n"))
+    #expect(try pair.dumps().isEmpty)
+  }
+}
