@@ -125,7 +125,8 @@ struct SemanticsTests {
     }
   }
 
-  @Test("A shell's own descriptors are its own, and its files get what it writes there", arguments: [10, 49, 50, 51, 63])
+  @Test(
+    "A shell's own descriptors are its own, and its files get what it writes there", arguments: [10, 49, 50, 51, 63])
   func shell(_ descriptor: Int) throws {
     let pair = try HandlerTests.Pair(
       setup: "true",

@@ -63,10 +63,10 @@ CRASH_TIME static bool is_blocked(int number, siginfo_t *information, void *cont
 
 // MARK: Calls
 
-// The kernel restores the alternate stack when a handler returns. So its size shows which handler of the program returned
-// last: the frame of each has a size that is smaller by the handler's mark, one of fifteen. The code to which handlers
-// return stays libc's, which a program's own report of a crash shows. A thread can't change the stack that it runs on:
-// a handler there has ended when the thread is on another one.
+// The kernel restores the alternate stack when a handler returns. So its size shows which handler of the program
+// returned last: the frame of each has a size that is smaller by the handler's mark, one of fifteen. The code to which
+// handlers return stays libc's, which a program's own report of a crash shows. A thread can't change the stack that it
+// runs on: a handler there has ended when the thread is on another one.
 enum { kMarks = 15 };
 
 CRASH_TIME static bool is_within(const struct alternate_stack *stack, uint64_t address) {
@@ -159,7 +159,7 @@ CRASH_TIME static bool is_on(const stack_t *stack, uint64_t address) {
   return address - (uint64_t)stack->ss_sp < stack->ss_size;
 }
 
-// Where a handler of the program runs: on the stack that the kernel chose, or on the interrupted one.
+// The stack on which a handler of the program runs: the one that the kernel chose, or the interrupted one.
 enum stack_choice { kStays, kMoves, kLacksRoom };
 
 // The kernel changes to this library's alternate stack, where the program has none, or did not ask for it.
@@ -291,8 +291,8 @@ CRASH_TIME static void call_handler(int number, siginfo_t *information, void *ra
   struct handler_call *call = note_call(facts, number, information, context);
   program_stack_enter(facts, context);
   if (number == SIGABRT && is_aborting(facts, context)) {
-    // If the handler returns, abort(3) raises the signal once more with the default action. Blocked, it does not end the
-    // process, and abort(3) goes on to a fault, which is captured in its place.
+    // If the handler returns, abort(3) raises the signal once more with the default action. Blocked, it does not end
+    // the process, and abort(3) goes on to a fault, which is captured in its place.
     facts->aborts = true;
     *(uint64_t *)&context->uc_sigmask |= signal_bit(SIGABRT);
   }

@@ -7,8 +7,8 @@
 #include "signals.h"
 #include "state.h"
 
-// Whether a handler of the program runs on the stack that it would have without this library, and the faults of its mask
-// stay unblocked meanwhile.
+// Whether a handler of the program runs on the stack that it would have without this library, and the faults of its
+// mask stay unblocked meanwhile.
 #if defined(__x86_64__)
 #define FOLLOWS_HANDLERS 1
 #else
@@ -41,8 +41,8 @@ CRASH_TIME void call_program(int number, siginfo_t *information, void *context);
 CRASH_TIME void call_once(int number, siginfo_t *information, void *context);
 CRASH_TIME void call_other(int number, siginfo_t *information, void *context);
 
-// Restores what handlers that ended had changed. stack, pointer: the alternate stack that the kernel has for the thread,
-// and the thread's stack pointer.
+// Restores what handlers that ended had changed. stack, pointer: the alternate stack that the kernel has for the
+// thread, and the thread's stack pointer.
 CRASH_TIME void resolve_calls(struct thread_facts *facts, const stack_t *stack, uint64_t pointer);
 // Forgets the handlers that a jump to this stack pointer leaves.
 CRASH_TIME void leave_calls(struct thread_facts *facts, uint64_t pointer);

@@ -15,13 +15,13 @@ struct program_stack {
   _Atomic int thread;
   _Atomic uint64_t low;
   _Atomic uint64_t size;
-  // Of the innermost handler on it.
+  // The context of the innermost handler on it.
   const ucontext_t *_Atomic context;
 };
 static struct program_stack stacks[kStacks];
 // The number of places that were ever taken.
 static _Atomic int count;
-// What the kernel's frame and the handler that stops a thread take.
+// The bytes that the kernel's frame and the handler that stops a thread take.
 static uint64_t needed;
 
 static struct program_stack *take_place(int thread) {
