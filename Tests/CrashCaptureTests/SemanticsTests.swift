@@ -110,7 +110,7 @@ struct SemanticsTests {
       #expect(dumps.count == (crashed ? 1 : 0), "\(output.way): \(dumps)")
     }
     let all = try outputs.flatMap { try runs.dumps($0.way) }
-    let validation = try Tool.run(["validate"] + all, in: runs.pair.folder, limit: 600)
+    let validation = try Tool.run(["validate"] + all, in: runs.pair.folder)
     #expect(validation.status == 0, "\(validation.text)\(validation.errorText)")
   }
 
