@@ -26,6 +26,13 @@
 #error "only x86_64 and arm64 have a register layout in the intermediate dump"
 #endif
 
+// Marks a handler that the kernel calls: qemu's calls it with a stack that is not aligned.
+#if defined(__x86_64__)
+#define HANDLER __attribute__((force_align_arg_pointer))
+#else
+#define HANDLER
+#endif
+
 // Marks the code that each child of fork(2) runs. It is kept together, because the kernel maps the code of a child
 // anew, sixteen pages at a time.
 #define AFTER_FORK __attribute__((hot))

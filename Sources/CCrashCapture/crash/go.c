@@ -21,7 +21,7 @@ CRASH_TIME static bool is_in_code(uint64_t address) { return address - code.addr
 
 bool go_owns(uintptr_t handler) { return is_in_code(handler); }
 
-CRASH_TIME void handle_go(int number, siginfo_t *information, void *context) {
+HANDLER CRASH_TIME void handle_go(int number, siginfo_t *information, void *context) {
   bool is_own_abort = information->si_code == SI_TKILL && information->si_pid == current_process();
   bool is_of_c = !is_in_code(context_program_counter(context)) && (information->si_code > 0 || is_own_abort);
   if (is_of_c || !is_captured_process()) {

@@ -277,7 +277,7 @@ CRASH_TIME static struct received find_fault(int number, const struct received *
   return fault;
 }
 
-CRASH_TIME void handle_crash(int number, siginfo_t *raw_information, void *raw_context) {
+HANDLER CRASH_TIME void handle_crash(int number, siginfo_t *raw_information, void *raw_context) {
   allow_unaligned();
   if (is_own_trap(number, raw_information)) {
     return_from_call(raw_context, -ENOSYS);

@@ -333,7 +333,7 @@ CRASH_TIME static void call_handler(int number, siginfo_t *information, void *co
 
 #endif
 
-CRASH_TIME void call_program(int number, siginfo_t *information, void *context) {
+HANDLER CRASH_TIME void call_program(int number, siginfo_t *information, void *context) {
   int place = crash_signal_index(number);
   if (place < 0 || capture_abort(number, context) || is_blocked(number, information, context)) return;
   signal_handler *handler = atomic_load(&program_handlers[place]);
@@ -341,7 +341,7 @@ CRASH_TIME void call_program(int number, siginfo_t *information, void *context) 
 }
 
 // After the call the action is the default.
-CRASH_TIME void call_once(int number, siginfo_t *information, void *context) {
+HANDLER CRASH_TIME void call_once(int number, siginfo_t *information, void *context) {
   int place = crash_signal_index(number);
   if (place < 0 || capture_abort(number, context) || is_blocked(number, information, context)) return;
   signal_handler *handler = atomic_exchange(&program_handlers[place], NULL);
@@ -363,7 +363,7 @@ CRASH_TIME void call_once(int number, siginfo_t *information, void *context) {
   call_handler(number, information, context, handler);
 }
 
-CRASH_TIME void call_other(int number, siginfo_t *information, void *context) {
+HANDLER CRASH_TIME void call_other(int number, siginfo_t *information, void *context) {
   if (number <= 0 || number >= kSignals) return;
   signal_handler *handler = atomic_load(&other_handlers[number]);
   if ((uintptr_t)handler != 0) call_handler(number, information, context, handler);

@@ -167,7 +167,7 @@ CRASH_TIME static void answer_late(void) {
 CRASH_TIME static void answer_late(void) {}
 #endif
 
-CRASH_TIME static void stop_here(int number, siginfo_t *information, void *context) {
+HANDLER CRASH_TIME static void stop_here(int number, siginfo_t *information, void *context) {
   allow_unaligned();
   (void)number;
   (void)information;

@@ -336,7 +336,7 @@ static void *_Atomic given_stack;
 static _Atomic int given_to;
 
 // The kernel adopts the handler's uc_stack when the handler returns.
-CRASH_TIME static void give_stack(int number, siginfo_t *information, void *raw_context) {
+HANDLER CRASH_TIME static void give_stack(int number, siginfo_t *information, void *raw_context) {
   (void)number;
   (void)information;
   ucontext_t *context = raw_context;
