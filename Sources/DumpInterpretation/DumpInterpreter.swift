@@ -84,6 +84,7 @@ package struct DumpInterpreter: Sendable {
     interpreter.readProcess(processInfo, capture, bytes)
     if let threads = root.threads.array { interpreter.readThreads(threads, bytes) }
     if let modules = root.modules.array { interpreter.readModules(modules, bytes) }
+    if isLinux { interpreter.completeModuleNames(bytes) }
     let hasException = interpreter.readException(root, bytes)
     if isLinux { interpreter.arrangeModules(root.linux.map, bytes) }
     return Interpretation(snapshot: hasException ? interpreter.snapshot : nil, findings: interpreter.findings)

@@ -125,6 +125,26 @@ struct SemanticsTests {
     }
   }
 
+  @Test("A library that was loaded by a relative name has its absolute path, wherever the program has gone since")
+  func relativeLibrary() throws {
+    let compiler = HandlerLibrary.compiler ?? "clang"
+    let pair = try HandlerTests.Pair(
+      setup: """
+        mkdir plugins
+        echo 'int value = 1;' | '\(compiler)' -shared -fPIC -x c - -o plugins/plugin.so
+        cat >load.c <<'END'
+        #include <dlfcn.h>
+        #include <unistd.h>
+        int main(void) { if (dlopen("./plugins/plugin.so", RTLD_NOW) && chdir("/") == 0) *(volatile int *)8 = 1; }
+        END
+        '\(compiler)' -w load.c -ldl -o load
+        """, "handled ./load")
+    pair.expectSame()
+    let dump = try #require(try pair.dumps().first)
+    let names = dump.json["modules"].array.compactMap { $0["name"].string }
+    #expect(names.contains { $0.hasPrefix("/") && $0.hasSuffix("/plugins/plugin.so") }, "\(names)")
+  }
+
   @Test(
     "A shell's own descriptors are its own, and its files get what it writes there", arguments: [10, 49, 50, 51, 63])
   func shell(_ descriptor: Int) throws {

@@ -143,6 +143,23 @@ struct LinuxProcessTests {
 
   // MARK: Modules
 
+  @Test("A module that the loader was given by a relative name has the path of its mapping")
+  func relativeNames() throws {
+    var dump = SynthLinuxDump()
+    let names = [("./plugins/one.so", "/srv/app/plugins/one.so"), ("two.so", "/srv/app/two.so (deleted)")]
+    for (index, (name, path)) in zip(1..., names) {
+      dump.modules[index].path = name
+      dump.modules[index].mappedPath = path
+    }
+    dump.modules[3].path = "three.so"
+    dump.modules[3].mappedPath = "[anon:three]"
+    let result = Interpreted(dump.bytes)
+    let modules = try #require(result.snapshot).modules
+    let paths = modules.map { result.text($0.name) ?? "" }
+    #expect(Array(paths[1...3]) == ["/srv/app/plugins/one.so", "/srv/app/two.so", "three.so"])
+    #expect(paths[0] == dump.modules[0].path && paths[4] == dump.modules[4].path)
+  }
+
   @Test("Modules have their whole build ids; the program is the first")
   func modules() throws {
     var dump = SynthLinuxDump()

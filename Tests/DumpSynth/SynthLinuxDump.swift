@@ -32,6 +32,8 @@ public struct SynthLinuxDump: Sendable {
     public var message1: String?
     public var message2: String?
     public var objects: [(name: String, type: UInt16, value: [UInt8])] = []
+    /// The text in /proc/self/maps, if it is not the path.
+    public var mappedPath: String?
   }
 
   public let architecture: SynthArchitecture
@@ -125,7 +127,7 @@ public struct SynthLinuxDump: Sendable {
   public var maps: String {
     modules.map { module in
       "\(String(module.address, radix: 16))-\(String(module.address + module.size, radix: 16)) r-xp 00000000 08:01 7 "
-        + "\(module.path)\n"
+        + "\(module.mappedPath ?? module.path)\n"
     }.joined()
   }
 

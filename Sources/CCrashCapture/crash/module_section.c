@@ -106,6 +106,16 @@ CRASH_TIME static void write_message_at(struct dump_writer *writer, uint64_t add
 }
 
 static char name[kMaximumModuleName];
+static char path[kMaximumModuleName];
+
+// The loader's name of a module is the one that it was given, which may be no absolute path.
+CRASH_TIME static const char *find_path(const struct module *module, size_t *length) {
+  bool is_path = *length == 0 || name[0] == '/' || module->bias == crash_state.vdso;
+  size_t found = is_path ? 0 : proc_mapped_path(module->address, path, sizeof path);
+  if (found == 0) return name;
+  *length = found;
+  return path;
+}
 
 CRASH_TIME void write_module(struct capture *capture, int executable, int libc, int swift) {
   struct dump_writer *writer = &capture->writer;
@@ -113,7 +123,8 @@ CRASH_TIME void write_module(struct capture *capture, int executable, int libc, 
   const struct module *module = modules_at(index);
   size_t length = modules_name(module, name, sizeof name);
   dump_element_start(writer);
-  dump_property(writer, kName, name, length);
+  const char *full = find_path(module, &length);
+  dump_property(writer, kName, full, length);
   dump_u64(writer, kAddress, module->address);
   dump_u64(writer, kSize, module->size);
   dump_u32(writer, kFileType, module->is_executable ? kExecutableFile : module->is_loader ? kLoaderFile : kLibraryFile);

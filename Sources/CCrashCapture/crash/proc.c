@@ -48,6 +48,53 @@ CRASH_TIME long proc_read(const char *path, char *to, size_t size) {
   return got < 0 && done == 0 ? got : (long)done;
 }
 
+// The start of a line of /proc/self/maps, or a whole one, and its length.
+static char maps_line[4096 + 128];
+static char maps_part[4096];
+static const char kRemoved[] = " (deleted)";
+
+// Copies the path at the end of a line: no field before it has a slash.
+CRASH_TIME static size_t copy_path(char *path, size_t size) {
+  const char *place = maps_line;
+  while (*place != 0 && *place != '/') place++;
+  size_t length = append_text(path, size, 0, place);
+  size_t suffix = sizeof kRemoved - 1;
+  if (length > suffix && is_equal(path + length - suffix, kRemoved)) length -= suffix;
+  path[length] = 0;
+  return length;
+}
+
+CRASH_TIME static bool is_line_of(uint64_t address) {
+  const char *end;
+  uint64_t start = parse_hexadecimal(maps_line, &end);
+  if (*end != '-') return false;
+  return address >= start && address < parse_hexadecimal(end + 1, &end);
+}
+
+CRASH_TIME size_t proc_mapped_path(uint64_t address, char *path, size_t size) {
+  path[0] = 0;
+  long file = open_at(AT_FDCWD, "/proc/self/maps", O_RDONLY | O_CLOEXEC, 0);
+  if (file < 0) return 0;
+  size_t line_end = 0;
+  size_t length = 0;
+  bool is_found = false;
+  long got;
+  while (!is_found && (got = SYSTEM_CALL_3(SYS_read, file, maps_part, sizeof maps_part)) > 0) {
+    for (long index = 0; index < got && !is_found; index++) {
+      if (maps_part[index] != '\n') {
+        if (line_end + 1 < sizeof maps_line) maps_line[line_end++] = maps_part[index];
+        continue;
+      }
+      maps_line[line_end] = 0;
+      line_end = 0;
+      is_found = is_line_of(address);
+      if (is_found) length = copy_path(path, size);
+    }
+  }
+  SYSTEM_CALL_1(SYS_close, file);
+  return length;
+}
+
 CRASH_TIME long proc_read_of_thread(int thread, const char *name, char *to, size_t size) {
   char path[64];
   size_t end = append_text(path, sizeof path, 0, "/proc/self/task/");

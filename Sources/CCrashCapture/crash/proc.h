@@ -21,6 +21,10 @@ CRASH_TIME bool proc_blocks_signal(int thread, int number, bool *is_running);
 // Whether the signal is pending for the thread. True if that is not known.
 CRASH_TIME bool proc_may_have_pending(int thread, int number);
 
+// Copies the path of the file that is mapped at an address, and ends it with NUL. Returns its length; 0 if there is no
+// such file, or if that is not known. Only one thread may call it at a time.
+CRASH_TIME size_t proc_mapped_path(uint64_t address, char *path, size_t size);
+
 enum attention {
   // Also if nothing is known.
   kListens,
