@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+internal import CCrashCapture
 internal import CrashpadFiles
 internal import Glibc
 internal import SystemPackage
@@ -25,18 +26,23 @@ package func _cStart(
 }
 
 @c(crashpad_dump_without_crash)
-package func _cDumpWithoutCrash() -> CInt { status { () throws(Failure) in _ = try CrashpadClient.dumpWithoutCrash() } }
+package func _cDumpWithoutCrash() -> CInt {
+  let caller = crash_capture_find_caller()
+  return status { () throws(Failure) in _ = try CrashpadClient.dumpWithoutCrash(for: caller) }
+}
 
 @c(crashpad_dump_without_crash_and_defer_processing)
 package func _cDumpWithoutCrashAndDeferProcessing() -> CInt {
-  status { () throws(Failure) in try CrashpadClient.dumpWithoutCrashAndDeferProcessing() }
+  let caller = crash_capture_find_caller()
+  return status { () throws(Failure) in _ = try CrashpadClient.deferredDump(at: nil, for: caller) }
 }
 
 @c(crashpad_dump_without_crash_and_defer_processing_at_path)
 package func _cDumpWithoutCrashAndDeferProcessing(_ path: UnsafePointer<CChar>?) -> CInt {
   guard let path = unsafe path else { return EINVAL }
   let file = unsafe FilePath(platformString: path)
-  return status { () throws(Failure) in try CrashpadClient.dumpWithoutCrashAndDeferProcessing(atPath: file) }
+  let caller = crash_capture_find_caller()
+  return status { () throws(Failure) in _ = try CrashpadClient.deferredDump(at: file, for: caller) }
 }
 
 @c(crashpad_process_intermediate_dumps)

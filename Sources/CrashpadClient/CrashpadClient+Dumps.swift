@@ -12,9 +12,15 @@ extension CrashpadClient {
   ///
   /// - Returns: the result for the dump.
   @discardableResult
+  @inline(never)
   public static func dumpWithoutCrash() throws(Failure) -> ProcessingSummary {
+    try dumpWithoutCrash(for: crash_capture_find_caller())
+  }
+
+  /// - Parameter caller: the function that the dump blames.
+  static func dumpWithoutCrash(for caller: crash_capture_caller) throws(Failure) -> ProcessingSummary {
     let running = try running()
-    let path = try dump(to: nil)
+    let path = try dump(to: nil, for: caller)
     guard let name = path.lastComponent.flatMap({ FileName($0) }) else { return ProcessingSummary() }
     return try process(running, annotations: [:], only: [name])
   }
@@ -26,19 +32,25 @@ extension CrashpadClient {
   ///   ``processIntermediateDumps(annotations:)``.
   /// - Returns: the path of the dump.
   @discardableResult
+  @inline(never)
   public static func dumpWithoutCrashAndDeferProcessing(atPath path: FilePath? = nil) throws(Failure) -> FilePath {
-    _ = try running()
-    return try dump(to: path)
+    try deferredDump(at: path, for: crash_capture_find_caller())
   }
 
+  static func deferredDump(at path: FilePath?, for caller: crash_capture_caller) throws(Failure) -> FilePath {
+    _ = try running()
+    return try dump(to: path, for: caller)
+  }
+
+  /// - Parameter caller: the function that the dump blames.
   @discardableResult
-  static func dump(to path: FilePath?) throws(Failure) -> FilePath {
+  static func dump(to path: FilePath?, for caller: crash_capture_caller) throws(Failure) -> FilePath {
     var written = [CChar](repeating: 0, count: Int(PATH_MAX))
     let code =
       if let path {
-        unsafe path.withPlatformString { unsafe crash_capture_dump($0, &written, written.count) }
+        unsafe path.withPlatformString { unsafe crash_capture_dump_for(caller, $0, &written, written.count) }
       } else {
-        unsafe crash_capture_dump(nil, &written, written.count)
+        unsafe crash_capture_dump_for(caller, nil, &written, written.count)
       }
     guard code == 0 else { throw .dump(path ?? FilePath(""), Errno(rawValue: code)) }
     return FilePath(platformString: written)

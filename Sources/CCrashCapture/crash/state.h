@@ -179,10 +179,6 @@ struct handler_call {
 
 // The facts of a thread.
 struct thread_facts {
-  // The process that it belongs to; 0 for one that was not started by the pthread_create of this library.
-  int process;
-  // The fault signals that it has blocked as far as the program knows, but that the kernel does not block.
-  uint64_t hidden_signals;
   // The last child of vfork(2) of the thread that changed its mask.
   int child;
   // The thread's alternate stacks.
@@ -201,6 +197,11 @@ struct thread_facts {
   // The place of the caller's address when the program called abort(3), and that address.
   const uint64_t *abort_place;
   uint64_t abort_caller;
+  // The fault signals that it has blocked as far as the program knows, but that the kernel does not block.
+  uint64_t hidden_signals;
+  // The process that it belongs to; 0 for one that was not started by the pthread_create of this library. At the end,
+  // which is nearest to the data of libc: a child of fork(2) writes it.
+  int process;
 };
 
 // The facts of the calling thread during a crash; NULL if its thread pointer is damaged.

@@ -93,6 +93,25 @@ const char *crash_capture_path(void);
 // database. written_path: receives the path of the dump, ended by NUL. Returns 0 or an errno value.
 int crash_capture_dump(const char *CRASH_NULLABLE path, char *CRASH_NULLABLE written_path, size_t written_path_size);
 
+// The caller of a function.
+struct crash_capture_caller {
+  uint64_t frame_pointer;
+  uint64_t stack_pointer;
+  uint64_t program_counter;
+};
+
+// The caller of the function that calls this one.
+__attribute__((always_inline)) static inline struct crash_capture_caller crash_capture_find_caller(void) {
+  const uint64_t *frame = (const uint64_t *)__builtin_frame_address(0);
+  struct crash_capture_caller caller = {frame[0], (uint64_t)(frame + 2), frame[1]};
+  return caller;
+}
+
+// The same as crash_capture_dump; the dump's first frame is this caller's, so that a library which asks for a dump is
+// not blamed for it.
+int crash_capture_dump_for(struct crash_capture_caller caller, const char *CRASH_NULLABLE path,
+                           char *CRASH_NULLABLE written_path, size_t written_path_size);
+
 // Sets a text annotation of the whole process (kAnnotationsSimpleMap); NULL removes it. Returns 0, E2BIG or ENOSPC.
 // Copies both. May run while another thread crashes.
 int crash_capture_set_annotation(const char *name, const char *CRASH_NULLABLE value);

@@ -236,10 +236,13 @@ static int install(const struct crash_capture_options *options, char *message, s
     atexit(at_exit);
   }
   if (!(options->flags & CRASH_CAPTURE_NO_SIGNALS)) {
-    stacks_install();
     go_install();
     interpose_install();
     install_handlers();
+    // Interrupts threads that run already, by the signal that a crash of theirs would use too: such a crash has to wait.
+    const bool is_alone = install_take_capture();
+    stacks_install();
+    if (is_alone) atomic_store(&state->owner, 0);
   }
   atomic_store(&state->is_installed, true);
   // The program may have been started with them blocked.

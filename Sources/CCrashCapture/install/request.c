@@ -69,12 +69,27 @@ CRASH_TIME static inline __attribute__((always_inline)) void read_registers(ucon
 enum { kImageSize = 16 };
 #endif
 
-// Writes a dump of the calling thread's process into a file. Not inlined, so that its frame is the first on the stack.
-CRASH_TIME static __attribute__((noinline)) int write_request(int file) {
+// Goes up to the caller. Other registers stay, as unwinders restore them where a frame saved them.
+CRASH_TIME static void go_to(ucontext_t *context, const struct crash_capture_caller *caller) {
+#if defined(__x86_64__)
+  context->uc_mcontext.gregs[REG_RBP] = (greg_t)caller->frame_pointer;
+  context->uc_mcontext.gregs[REG_RIP] = (greg_t)caller->program_counter;
+  context->uc_mcontext.gregs[REG_RSP] = (greg_t)caller->stack_pointer;
+#else
+  // The record may lie below locals of its function, so this stack pointer is only a bound.
+  context->uc_mcontext.regs[29] = caller->frame_pointer;
+  context->uc_mcontext.pc = caller->program_counter;
+  context->uc_mcontext.sp = caller->stack_pointer;
+#endif
+}
+
+// Writes a dump of the calling thread's process into a file.
+CRASH_TIME static __attribute__((noinline)) int write_request(int file, const struct crash_capture_caller *caller) {
   ucontext_t context;
   uint8_t image[kImageSize] __attribute__((aligned(64)));
   zero_bytes(&context, sizeof context);
   read_registers(&context, image);
+  go_to(&context, caller);
   struct capture *capture = &crash_capture;
   const int kSimulated = -1;
   capture->signal = kSimulated;
@@ -99,7 +114,7 @@ static int take_turn(void) {
   return EBUSY;
 }
 
-static int capture_into(int file) {
+static int capture_into(int file, const struct crash_capture_caller *caller) {
   // No handler of the program may run while its other threads are stopped and this thread owns the capture.
   uint64_t mask = mask_without_faults();
   uint64_t earlier = 0;
@@ -107,7 +122,7 @@ static int capture_into(int file) {
   // The capture's own write beyond the file size limit raises a signal: the caller gets the error instead, and its
   // program goes on.
   bool was_pending = is_pending(SIGXFSZ);
-  int error = write_request(file);
+  int error = write_request(file, caller);
   if (!was_pending) discard_pending_signal(SIGXFSZ);
   change_mask(SIG_SETMASK, &earlier, NULL);
   return error;
@@ -120,7 +135,7 @@ static struct known_file saved_crash_file;
 void request_close_file(void) { close_own_file(&saved_crash_file); }
 
 // Writes a pending dump into the database. The file that waits for a crash stays as it is.
-static int dump_to_database(char *written, size_t size) {
+static int dump_to_database(const struct crash_capture_caller *caller, char *written, size_t size) {
   struct state *state = &crash_state;
   forget_parents_file();
   saved_crash_file = state->file;
@@ -131,7 +146,7 @@ static int dump_to_database(char *written, size_t size) {
   state->file.is_made = false;
   state->file.descriptor = 0;
   long result = dump_file_make();
-  int error = result < 0 ? (int)-result : capture_into(state->file.descriptor);
+  int error = result < 0 ? (int)-result : capture_into(state->file.descriptor, caller);
   if (error == 0) {
     snprintf(written, size, "%s", state->path);
     error = (int)-dump_file_finish();
@@ -149,7 +164,7 @@ static int dump_to_database(char *written, size_t size) {
   return error;
 }
 
-static int dump_to_path(const char *path) {
+static int dump_to_path(const struct crash_capture_caller *caller, const char *path) {
   char temporary[PATH_MAX + 32];
   // The name begins with a dot: programs that list dumps skip such names.
   const char *slash = strrchr(path, '/');
@@ -159,7 +174,7 @@ static int dump_to_path(const char *path) {
   if (length < 0 || (size_t)length >= sizeof temporary) return ENAMETOOLONG;
   int file = open(temporary, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
   if (file < 0) return errno;
-  int error = capture_into(file);
+  int error = capture_into(file, caller);
   if (error == 0) {
     long result = system_call(SYS_renameat2, AT_FDCWD, (long)temporary, AT_FDCWD, (long)path, RENAME_NOREPLACE, 0);
     if (result == -EINVAL || result == -ENOSYS) result = link(temporary, path) == 0 ? unlink(temporary) : -errno;
@@ -171,6 +186,11 @@ static int dump_to_path(const char *path) {
 }
 
 int crash_capture_dump(const char *path, char *written_path, size_t written_path_size) {
+  return crash_capture_dump_for(crash_capture_find_caller(), path, written_path, written_path_size);
+}
+
+int crash_capture_dump_for(struct crash_capture_caller caller, const char *path, char *written_path,
+                           size_t written_path_size) {
   if (!atomic_load(&crash_state.is_installed)) return ENODEV;
   // Not in a child that shares its parent's memory (vfork).
   if (!is_captured_process()) return EPERM;
@@ -180,9 +200,9 @@ int crash_capture_dump(const char *path, char *written_path, size_t written_path
     char place[sizeof crash_state.path] = "";
     if (path != NULL) {
       snprintf(place, sizeof place, "%s", path);
-      error = dump_to_path(path);
+      error = dump_to_path(&caller, path);
     } else {
-      error = dump_to_database(place, sizeof place);
+      error = dump_to_database(&caller, place, sizeof place);
     }
     atomic_store(&crash_state.owner, 0);
     if (written_path != NULL && written_path_size > 0) snprintf(written_path, written_path_size, "%s", place);

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+internal import CCrashCapture
 internal import CrashpadDatabase
 internal import CrashpadFiles
 internal import CrashpadSnapshot
@@ -20,7 +21,7 @@ struct HangDump: Sendable {
     guard let hidden = FileName("." + text), let name = FileName(text + DatabaseLayout.lockedExtension) else {
       throw FileFailure(folder.path, .invalidArgument)
     }
-    try CrashpadClient.dump(to: folder.path.appending(hidden))
+    try CrashpadClient.dump(to: folder.path.appending(hidden), for: crash_capture_find_caller())
     let file = try folder.open(hidden, .readAndWrite)
     _ = file.takeOwnership()
     try folder.moveWithoutReplacing(hidden, to: folder, as: name)
