@@ -268,7 +268,10 @@ CRASH_TIME static struct received find_fault(int number, const struct received *
   if (!is_raised || find_fault_of_call(number, &fault)) return fault;
   const int kNoFile = -1;
   memory_begin(kNoFile);
-  uint64_t context = interrupted_context(received->context);
+  const struct thread_facts *facts = thread_facts();
+  struct alternate_stack none;
+  zero_bytes(&none, sizeof none);
+  uint64_t context = interrupted_context(received->context, facts == NULL ? &none : &facts->stacks[kProgramStack]);
   memory_end();
   siginfo_t *earlier = received_information(context);
   if (context == 0 || earlier->si_signo != number || earlier->si_code <= 0) return fault;

@@ -5,15 +5,17 @@
 
 #include <ucontext.h>
 
-#include "crash_time.h"
+#include "state.h"
 
 // The address of the context that the kernel saved when a thread switched to its alternate stack, on which `context`
 // found it; 0 if the thread was on another stack, or if the saved context is not found.
-CRASH_TIME uint64_t interrupted_context(const ucontext_t *context);
+//
+// program: the alternate stack that the program gave the thread.
+CRASH_TIME uint64_t interrupted_context(const ucontext_t *context, const struct alternate_stack *program);
 
 // The stack pointer when the thread switched to its alternate stack, on which `context` found it; 0 if the thread was
 // on another stack, or if the context that the kernel saved is not found.
-CRASH_TIME uint64_t interrupted_stack_pointer(const ucontext_t *context);
+CRASH_TIME uint64_t interrupted_stack_pointer(const ucontext_t *context, const struct alternate_stack *program);
 
 // The same for a thread that no signal stopped, so its alternate stack is not known: searches from its stack pointer.
 CRASH_TIME uint64_t interrupted_stack_search(uint64_t pointer);

@@ -160,8 +160,7 @@ CRASH_TIME static bool parse_pointers(const char *text, uint64_t *stack_pointer,
   return *stack_pointer != 0;
 }
 
-CRASH_TIME enum attention proc_attention(int directory, int thread, int number, uint64_t *stack_pointer) {
-  *stack_pointer = 0;
+CRASH_TIME enum attention proc_attention(int directory, int thread, int number) {
   if (directory < 0) return kListens;
   // Takes the shortest path and a single read, because this runs for every thread and adds to the duration of a dump.
   char text[256];
@@ -175,8 +174,6 @@ CRASH_TIME enum attention proc_attention(int directory, int thread, int number, 
   text[size] = 0;
   // The number of the call and its arguments, or "running", as in proc_pointers. An ended thread has no stack.
   const char *end = text;
-  uint64_t program_counter;
-  if (!parse_pointers(text, stack_pointer, &program_counter)) *stack_pointer = 0;
   if (begins_with(text, "-1 0x0 0x0")) return is_zombie(thread) ? kHasEnded : kListens;
   while (*end >= '0' && *end <= '9') end++;
   if (*end != ' ' || parse_number(text) != SYS_rt_sigtimedwait) return kListens;

@@ -36,8 +36,8 @@ enum attention {
 };
 
 // Finds out how the thread would take a signal. directory: a descriptor of /proc/self/task, negative if it can't be
-// opened. stack_pointer: 0 if it is not known, as that of a thread that runs.
-CRASH_TIME enum attention proc_attention(int directory, int thread, int number, uint64_t *stack_pointer);
+// opened.
+CRASH_TIME enum attention proc_attention(int directory, int thread, int number);
 
 // Whether the thread made a child that shares its memory (vfork), and waits until the child exits or calls exec.
 CRASH_TIME bool proc_waits_for_child(int thread);

@@ -4,7 +4,6 @@
 
 #include "go.h"
 #include "handlers.h"
-#include "program_stacks.h"
 #include "state.h"
 
 #if __has_attribute(musttail)
@@ -162,23 +161,29 @@ CRASH_TIME static bool is_on(const stack_t *stack, uint64_t address) {
 // The stack on which a handler of the program runs: the one that the kernel chose, or the interrupted one.
 enum stack_choice { kStays, kMoves, kLacksRoom };
 
-// The kernel changes to this library's alternate stack, where the program has none, or did not ask for it.
+// The kernel changes to this library's alternate stack. The program may have another one, or may not have asked for it.
 //
 // shift: by how much the kernel's frame moves down.
 CRASH_TIME static enum stack_choice choose_stack(const struct thread_facts *facts, int number,
                                                  const struct kernel_frame *frame, const ucontext_t *context,
                                                  uint64_t *shift) {
+  const struct alternate_stack *program = &facts->stacks[kProgramStack];
   const stack_t *stack = &context->uc_stack;
-  bool is_own = facts->stacks[kOwnStack].size != 0 && facts->stacks[kOwnStack].low == stack->ss_sp;
-  if (!is_own && (atomic_load(&program_actions[number].flags) & SA_ONSTACK)) return kStays;
   uint64_t pointer = context_stack_pointer(context);
+  bool is_own = facts->stacks[kOwnStack].size != 0 && facts->stacks[kOwnStack].low == stack->ss_sp;
+  bool wants_other = (atomic_load(&program_actions[number].flags) & SA_ONSTACK) != 0;
+  if (!is_own && wants_other) return kStays;
   // The kernel did not change the stack: there is no other, or the thread was on it.
   if (!is_on(stack, frame->start) || is_on(stack, pointer)) return kStays;
   const uint64_t kRedZone = 128;
   const uint64_t kAlignment = 64;
-  *shift = (frame->end - (pointer - kRedZone) + kAlignment - 1) & ~(kAlignment - 1);
-  bool has_room = pointer > kRedZone && is_readable(frame->start - *shift) && is_readable(frame->end - *shift - 8);
-  return has_room ? kMoves : kLacksRoom;
+  bool was_on_program = is_within(program, pointer);
+  bool changes = wants_other && program->size != 0 && !was_on_program;
+  uint64_t end = changes ? (uint64_t)program->low + program->size : pointer - kRedZone;
+  *shift = (frame->end - end + kAlignment - 1) & ~(kAlignment - 1);
+  uint64_t start = frame->start - *shift;
+  if ((changes || was_on_program) && !is_within(program, start)) return kLacksRoom;
+  return end > kRedZone && is_readable(start) && is_readable(frame->end - *shift - 8) ? kMoves : kLacksRoom;
 }
 
 // Without room for a handler's frame the kernel ends the process, as for a fault.
@@ -206,12 +211,9 @@ CRASH_TIME static uint64_t blocked_in_handler(int number) {
 // The mark in the size of an alternate stack; 0 if there is none, -1 if it is no stack that this library knows.
 CRASH_TIME static int mark_of(const struct thread_facts *facts, const stack_t *stack) {
   if (stack->ss_flags & SS_DISABLE) return -1;
-  for (int index = 0; index < 2; index++) {
-    const struct alternate_stack *known = &facts->stacks[index];
-    if (known->low != stack->ss_sp || known->size == 0) continue;
-    if (known->size - stack->ss_size <= kMarks) return (int)(known->size - stack->ss_size);
-  }
-  return -1;
+  const struct alternate_stack *own = &facts->stacks[kOwnStack];
+  if (own->low != stack->ss_sp || own->size == 0 || own->size - stack->ss_size > kMarks) return -1;
+  return (int)(own->size - stack->ss_size);
 }
 
 // Sees to it that the end of the call is noticed. Returns false if it can't be.
@@ -289,7 +291,6 @@ CRASH_TIME static void call_handler(int number, siginfo_t *information, void *ra
     }
   }
   struct handler_call *call = note_call(facts, number, information, context);
-  program_stack_enter(facts, context);
   if (number == SIGABRT && is_aborting(facts, context)) {
     // If the handler returns, abort(3) raises the signal once more with the default action. Blocked, it does not end
     // the process, and abort(3) goes on to a fault, which is captured in its place.

@@ -234,7 +234,7 @@ CRASH_TIME void write_thread(struct capture *capture) {
       dump_memory(writer, kStackRegionData, start, size);
     }
     write_interrupted_stack(writer, thread,
-                            context != NULL ? interrupted_stack_pointer(context)
+                            context != NULL ? interrupted_stack_pointer(context, &thread->program_stack)
                                             : interrupted_stack_search(registers_stack_pointer(registers)));
   }
   dump_map_end(writer);

@@ -192,8 +192,6 @@ struct thread_facts {
   // The last fault for which one was called: the program counter and the stack pointer.
   uint64_t fault_place[2];
   siginfo_t fault;
-  // The place of the alternate stack that the program gave the thread, if it is small.
-  struct program_stack *program_stack;
   // The place of the caller's address when the program called abort(3), and that address.
   const uint64_t *abort_place;
   uint64_t abort_caller;

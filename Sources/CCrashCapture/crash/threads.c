@@ -9,7 +9,6 @@
 #include <time.h>
 
 #include "proc.h"
-#include "program_stacks.h"
 #include "state.h"
 #include "tracer.h"
 
@@ -121,6 +120,7 @@ CRASH_TIME static struct thread *add(int id, int listed) {
   thread->listed = listed;
   thread->waits_for_child = false;
   thread->data_address = 0;
+  zero_bytes(&thread->program_stack, sizeof thread->program_stack);
   thread->name[0] = 0;
   thread->capture = kNotCaptured;
   thread->registers = NULL;
@@ -133,11 +133,19 @@ CRASH_TIME static struct thread *add(int id, int listed) {
   return thread;
 }
 
+// Notes the alternate stack that the program gave the calling thread.
+CRASH_TIME static void note_stack(struct thread *thread) {
+  const struct thread_facts *facts = thread_facts();
+  zero_bytes(&thread->program_stack, sizeof thread->program_stack);
+  if (facts != NULL) thread->program_stack = facts->stacks[kProgramStack];
+}
+
 // Stops the calling thread until threads_resume.
 CRASH_TIME static void park_until_resume(struct thread *thread, const ucontext_t *context, uint32_t epoch) {
   // The thread arrived so late that the signal belongs to an earlier dump.
   if (atomic_load(&thread_table.epoch) != epoch) return;
   thread->data_address = own_data_address();
+  note_stack(thread);
   // Not from /proc/self/task: each file that was opened there makes the end of the process slower.
   if (SYSTEM_CALL_2(SYS_prctl, PR_GET_NAME, thread->name) < 0) thread->name[0] = 0;
   thread->capture = kCapturedBySignal;
@@ -230,8 +238,7 @@ CRASH_TIME static bool request_stop(int process, int directory, int id, int list
   if (find(id) != NULL) return false;
   struct thread *thread = add(id, listed);
   if (thread == NULL) return false;
-  uint64_t stack_pointer;
-  switch (proc_attention(directory, listed, kStopSignal, &stack_pointer)) {
+  switch (proc_attention(directory, listed, kStopSignal)) {
     case kListens:
       break;
     case kAwaitsSignal:
@@ -240,10 +247,6 @@ CRASH_TIME static bool request_stop(int process, int directory, int id, int list
     case kHasEnded:
       mark_leader_exited(thread);
       return false;
-  }
-  if (program_stack_is_tight(id, stack_pointer)) {
-    skip_thread(thread);
-    return true;
   }
   bool is_running;
   bool has_descriptor = atomic_load_explicit(&crash_state.described_signals, memory_order_relaxed) & signal_bit(kStopSignal);
@@ -377,6 +380,7 @@ CRASH_TIME void threads_stop(int self, const ucontext_t *context, uint32_t timeo
   // The thread that crashed comes first.
   struct thread *own = add(self, listed > 0 ? listed : self);
   own->data_address = own_data_address();
+  note_stack(own);
   own->capture = kCapturedItself;
   atomic_store(&own->context, context);
   atomic_store(&own->state, kStopped);

@@ -8,6 +8,7 @@
 #include "dump_keys.h"
 #include "registers.h"
 #include "signals.h"
+#include "state.h"
 
 enum { kMaximumThreads = 4096, kTracedThreads = 256 };
 
@@ -33,6 +34,8 @@ struct thread {
   const ucontext_t *_Atomic context;
   // The base of its thread-local storage; 0 if it is not known.
   uint64_t data_address;
+  // The alternate stack that the program gave it; a size of 0 if it has none, or if that is not known.
+  struct alternate_stack program_stack;
   // As the thread itself reported it; empty for a thread that was not stopped by a signal.
   char name[16];
   enum thread_capture capture;

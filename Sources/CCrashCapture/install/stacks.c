@@ -12,7 +12,6 @@
 
 #include "../crash/memory.h"
 #include "../crash/proc.h"
-#include "../crash/program_stacks.h"
 #include "../crash/state.h"
 #include "../crash/threads.h"
 #include "install.h"
@@ -53,30 +52,48 @@ static int set_stack(const stack_t *stack, stack_t *old) { return (int)syscall(S
 
 #if defined(CRASH_HANDLER_LIBRARY)
 
-static void note_program_stack(const stack_t *stack) {
-  uint64_t size = stack->ss_flags & SS_DISABLE ? 0 : stack->ss_size;
-  own_facts()->stacks[kProgramStack] = (struct alternate_stack){stack->ss_sp, size};
-  program_stack_note((uint64_t)stack->ss_sp, size);
+static int fail_with(int error) {
+  errno = error;
+  return -1;
 }
 
-// The program has no alternate stack where the kernel has that of this library.
+// Lets the kernel check a stack of the program, and then gives it ours again.
+static int check_stack(const stack_t *stack, const struct alternate_stack *own) {
+  stack_t kept = {.ss_sp = own->low, .ss_size = own->size};
+  if (set_stack(stack, NULL) != 0) return -1;
+  return set_stack(&kept, NULL);
+}
+
+// The kernel keeps the stack of this library, and handlers of the program move to the program's (program_handlers.c):
+// its own may be too small for the frame of a second signal, which would end the process.
+static int exchange_stack(struct thread_facts *facts, const stack_t *stack, stack_t *old) {
+  struct alternate_stack *program = &facts->stacks[kProgramStack];
+  struct alternate_stack before = *program;
+  uint64_t pointer = (uint64_t)__builtin_frame_address(0);
+  bool is_on = pointer - (uint64_t)before.low < before.size;
+  if (stack != NULL) {
+    if (is_on) return fail_with(EPERM);
+    if (check_stack(stack, &facts->stacks[kOwnStack]) != 0) return -1;
+    bool is_removed = (stack->ss_flags & SS_DISABLE) != 0;
+    *program = (struct alternate_stack){is_removed ? NULL : stack->ss_sp, is_removed ? 0 : stack->ss_size};
+  }
+  if (old == NULL) return 0;
+  *old = (stack_t){.ss_sp = before.low, .ss_size = before.size, .ss_flags = is_on ? SS_ONSTACK : 0};
+  if (before.size == 0) old->ss_flags = SS_DISABLE;
+  return 0;
+}
+
 EXPORTED int sigaltstack(const stack_t *stack, stack_t *old) {
   struct thread_facts *facts = own_facts();
-  const struct alternate_stack *own = &facts->stacks[kOwnStack];
   // The kernel's size may have the mark of a handler.
   hidden_signals();
-  struct alternate_stack program = facts->stacks[kProgramStack];
-  stack_t before;
-  stack_t changed = {.ss_sp = own->low, .ss_size = own->size};
   const unsigned kDisarms = 1U << 31;  // SS_AUTODISARM
-  bool is_removed = stack != NULL && ((unsigned)stack->ss_flags & ~kDisarms) == SS_DISABLE;
-  if (set_stack(is_removed && own->size != 0 ? &changed : stack, &before) != 0) return -1;
-  if (stack != NULL) note_program_stack(stack);
-  if (old == NULL) return 0;
-  *old = before;
-  if (own->size != 0 && before.ss_sp == own->low) *old = (stack_t){.ss_flags = SS_DISABLE};
-  if (program.size != 0 && before.ss_sp == program.low) old->ss_size = program.size;
-  return 0;
+  stack_t current;
+  bool has_own = facts->stacks[kOwnStack].size != 0 && set_stack(NULL, &current) == 0 &&
+                 current.ss_sp == facts->stacks[kOwnStack].low;
+  if (has_own && (stack == NULL || !((unsigned)stack->ss_flags & kDisarms))) return exchange_stack(facts, stack, old);
+  facts->stacks[kProgramStack] = (struct alternate_stack){NULL, 0};
+  return set_stack(stack, old);
 }
 
 #endif
@@ -105,7 +122,6 @@ static void keep_stack(void *stack) {
 
 // Frees the stack of a thread that ends.
 static void free_stack(void *stack) {
-  program_stack_note(0, 0);
   stack_t none = {.ss_flags = SS_DISABLE};
   stack_t current;
   // Fails while a handler runs on the stack; then it is never freed.
@@ -359,8 +375,7 @@ HANDLER CRASH_TIME static void give_stack(int number, siginfo_t *information, vo
 static void give_to(int directory, int thread) {
   // A thread that waits for this signal would take it as its own, and one that has ended needs no stack.
   bool is_running;
-  uint64_t stack_pointer;
-  if (proc_attention(directory, thread, kStopSignal, &stack_pointer) != kListens) return;
+  if (proc_attention(directory, thread, kStopSignal) != kListens) return;
   // If it is blocked, the signal would be delivered after the earlier action is back, which may end the process.
   if (proc_blocks_signal(thread, kStopSignal, &is_running)) return;
   void *stack = make_stack();
