@@ -55,13 +55,21 @@ CRASH_TIME struct thread_facts *thread_facts(void) {
   return (struct thread_facts *)place;
 }
 
+// Whether this is a copy of the process that made the file, as fork by a system call makes it: the page is in no child,
+// except one that shares the memory.
+CRASH_TIME static bool is_copy(void) {
+  unsigned char residence;
+  void *page = crash_state.lock_page;
+  return page != NULL && SYSTEM_CALL_3(SYS_mincore, page, crash_state.page_size, &residence) == -ENOMEM;
+}
+
 CRASH_TIME bool is_captured_process(void) {
   int process = current_process();
   if (process == atomic_load(&crash_state.process)) return true;
   // A thread of which nothing is known is taken for one of a child of fork(2), because a crash in a child of vfork(2)
   // is far rarer.
   const struct thread_facts *facts = thread_facts();
-  if (facts != NULL && facts->process != 0 && process != facts->process) return false;
+  if (facts != NULL && facts->process != 0 && process != facts->process && !is_copy()) return false;
   atomic_store(&crash_state.process, process);
   return true;
 }

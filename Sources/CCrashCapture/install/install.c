@@ -239,7 +239,8 @@ static int install(const struct crash_capture_options *options, char *message, s
     go_install();
     interpose_install();
     install_handlers();
-    // Interrupts threads that run already, by the signal that a crash of theirs would use too: such a crash has to wait.
+    // Interrupts threads that run already, by the signal that a crash of theirs would use too: such a crash has to
+    // wait.
     const bool is_alone = install_take_capture();
     stacks_install();
     if (is_alone) atomic_store(&state->owner, 0);
