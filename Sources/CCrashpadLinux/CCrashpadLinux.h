@@ -4,6 +4,7 @@
 #define CRASHPADCTL_CLINUX_H
 
 #include <errno.h>
+#include <linux/stat.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -212,6 +213,14 @@ __attribute__((noreturn)) static inline void linux_become(const struct linux_pro
   }
   *result = failure;
   _exit(127);
+}
+
+// How many names the file has: a network file system is asked for it. -1 and errno if that fails.
+static inline int linux_link_count(int descriptor) {
+  struct statx status;
+  const int empty_path = 0x1000, force_sync = 0x2000; // AT_EMPTY_PATH, AT_STATX_FORCE_SYNC
+  if (syscall(SYS_statx, descriptor, "", empty_path | force_sync, STATX_NLINK, &status) != 0) return -1;
+  return (int)status.stx_nlink;
 }
 
 // Starts a program. Returns its process id; or -1, and `*failure` is an errno value. The caller has blocked all signals:

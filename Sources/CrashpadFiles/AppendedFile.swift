@@ -32,6 +32,15 @@ package struct AppendedFile: Sendable {
     }
   }
 
+  /// Waits until the file's name is on the disk: a new file could be gone after a power failure, with all that was synced.
+  /// A directory that may be used but not read can't be waited for.
+  package func syncName() throws(FileFailure) {
+    let folder = path.removingLastComponent()
+    do { try Folder(folder.isEmpty ? "." : folder).sync() } catch {
+      if error.errno != .permissionDenied, error.errno != .invalidArgument { throw error }
+    }
+  }
+
   /// Cuts the file to `size` bytes. Throws `FileFailure`.
   package func truncate(to size: Int) throws(FileFailure) {
     guard retrying({ ftruncate(file.descriptor, off_t(size)) }) == 0 else {

@@ -94,6 +94,13 @@ package final class OpenFile: ByteOutput, Sendable {
     guard retrying({ fsync(descriptor) }) == 0 else { throw failure() }
   }
 
+  /// How many names the file has, asked of the file system itself and not of what the kernel remembers of it.
+  package func linkCount() throws(FileFailure) -> Int {
+    let count = linux_link_count(descriptor)
+    guard count >= 0 else { throw failure() }
+    return Int(count)
+  }
+
   /// Sets the permission bits, regardless of the umask.
   package func setPermissions(_ permissions: UInt32) throws(FileFailure) {
     guard retrying({ fchmod(descriptor, permissions) }) == 0 else { throw failure() }

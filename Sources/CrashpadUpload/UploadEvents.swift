@@ -24,6 +24,8 @@ extension ReportUploader {
   public enum Outcome: Sendable {
     /// The server has the report, and assigned this id.
     case uploaded(serverID: [UInt8], byteCount: Int)
+    /// The server has the report and assigned this id; but the report is still pending, until the next run moves it.
+    case unmoved(serverID: [UInt8], byteCount: Int, ReportChangeFailure)
     /// The server has the report and assigned this id, which could not be recorded: the report will be sent again.
     case unrecorded(serverID: [UInt8], FileFailure)
     /// An earlier run uploaded the report and died; the report is marked as completed now.

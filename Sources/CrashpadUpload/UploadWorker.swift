@@ -132,13 +132,16 @@ final class UploadWorker {
       run.recordAttempt(at: now)
       return .accepted(.givenUp(.discarded(reason)))
     }
-    do { try claim.complete(serverID: response.body, now: now) } catch {
+    let obstacle: ReportChangeFailure?
+    do { obstacle = try claim.complete(serverID: response.body, now: now) } catch {
       // Without a record, every further report would be sent twice.
       run.stop(.unrecorded(error))
       return .done(.unrecorded(serverID: response.body, error))
     }
     run.recordAttempt(at: now)
-    return .accepted(.uploaded(serverID: response.body, byteCount: byteCount))
+    return .accepted(
+      obstacle.map { .unmoved(serverID: response.body, byteCount: byteCount, $0) }
+        ?? .uploaded(serverID: response.body, byteCount: byteCount))
   }
 
   // MARK: Failures

@@ -335,7 +335,7 @@ struct DatabaseCheckTests {
           for id in ids {
             let (report, lock) = try session.checkOut(id)
             let metadata = try #require(report.metadata.value)
-            try withExtendedLifetime(lock) { try session.change(report, to: .completed, metadata) }
+            try session.change(report, lock, to: .completed, metadata)
           }
           for id in ids { try session.requestUpload(id) }
         }

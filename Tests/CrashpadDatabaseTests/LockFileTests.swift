@@ -66,18 +66,35 @@ struct LockFileTests {
     #expect(scratch.exists(file) == !expected)
   }
 
-  @Test("A lock of its own, where there are no hard links: whole, owned, and only if none is there")
-  func alone() throws {
-    var lock = try LockFile.makeAlone(name, in: folder, from: folder, Self.temporary(), now: 5)
+  private func makeAlone(now: Int64) throws -> ReportLock? {
+    let temporary = Self.temporary()
+    defer { _ = try? folder.remove(temporary) }
+    return try LockFile.makeAlone(name, in: folder, from: folder, temporary, now: now) {}
+  }
+
+  @Test("A lock that is made in its place, where other names of a file do not show its owner")
+  func inPlace() throws {
+    var lock = try LockFile.makeInPlace(name, in: folder, now: 5) {}
     #expect(lock != nil)
     #expect(try scratch.bytes(of: file) == [5, 0, 0, 0, 0, 0, 0, 0] + ScratchDatabase.mark)
     #expect(try LockFile.state(name, in: folder) == .held(since: 5))
-    #expect(try LockFile.makeAlone(name, in: folder, from: folder, Self.temporary(), now: 6) == nil)
+    #expect(try LockFile.makeInPlace(name, in: folder, now: 6) {} == nil)
+    lock = nil
+    #expect(!scratch.exists(file))
+  }
+
+  @Test("A lock of its own, where there are no hard links: whole, owned, and only if none is there")
+  func alone() throws {
+    var lock = try makeAlone(now: 5)
+    #expect(lock != nil)
+    #expect(try scratch.bytes(of: file) == [5, 0, 0, 0, 0, 0, 0, 0] + ScratchDatabase.mark)
+    #expect(try LockFile.state(name, in: folder) == .held(since: 5))
+    #expect(try makeAlone(now: 6) == nil)
     #expect(try LockFile.state(name, in: folder) == .held(since: 5))
     lock = nil
     #expect(!scratch.exists(file))
     try scratch.write([], to: file)
-    #expect(try LockFile.makeAlone(name, in: folder, from: folder, Self.temporary(), now: 6) == nil)
+    #expect(try makeAlone(now: 6) == nil)
     #expect(try scratch.bytes(of: file) == [])
   }
 
@@ -89,9 +106,7 @@ struct LockFileTests {
       DispatchQueue.concurrentPerform(iterations: 4) { _ in
         do {
           guard try LockFile.breakIfAbandoned(name, in: folder) == .gone else { return }
-          if let lock = try LockFile.makeAlone(name, in: folder, from: folder, Self.temporary(), now: 5) {
-            made.add(lock)
-          }
+          if let lock = try makeAlone(now: 5) { made.add(lock) }
         } catch { Issue.record(error) }
       }
       try #require(made.values.count == 1, "round \(round)")
@@ -113,8 +128,7 @@ struct LockFileTests {
     usleep(200_000)
     #expect(try scratch.bytes(of: file) == ScratchDatabase.markedLock())
     try folder.remove(name)
-    let lock = try #require(
-      try LockFile.makeAlone(name, in: folder, from: folder, Self.temporary(), now: 5))
+    let lock = try #require(try makeAlone(now: 5))
     withExtendedLifetime(turn) {}
     turn = nil
     thread.wait()

@@ -233,11 +233,11 @@ struct PruningTests {
     try files.write("attachments/\(id)/log", bytes: 10)
     try files.report("2b4e28ba-2fa1-41d2-883f-0016d3cca427", in: "completed", created: 200)
     let before = try files.all()
-    let decisions = PruneRules(maximumCount: 1).decide(try files.database.allReports().reports, now: 300)
+    let decisions = PruneRules(maximumCount: 1).decisions(try files.database.pruneReports(), now: 300)
     let pruned = decisions.filter(\.isPruned)
     #expect(pruned.map(\.report.id.text) == [id])
     let session = try DatabaseSession(files.database, now: 300)
-    for decision in pruned { #expect(session.prune(decision.report) == .removed) }
+    for decision in pruned { #expect(session.prune(decision.report.file) == .removed) }
     session.close()
     #expect(try files.all() == before.filter { !$0.contains(id) })
   }
@@ -246,8 +246,8 @@ struct PruningTests {
   func rejected() throws {
     let id = "1b4e28ba-2fa1-41d2-883f-0016d3cca427"
     try files.report(id, in: "completed", created: 100)
-    let report = try #require(try files.database.allReports().reports.first)
-    let kibibytes = (report.storedSize + 1023) / 1024
+    let report = try #require(try files.database.pruneReports().first)
+    let kibibytes = (report.size + 1023) / 1024
     try files.write("pending-serialized-ios-dump/a@\(id)", bytes: 2000)
     for (name, time) in [("old", 1000), ("young", 3000), ("middle", 2000)] {
       try files.write("rejected/\(name)", bytes: 1000, modified: time)
@@ -255,8 +255,9 @@ struct PruningTests {
     }
     func others(_ limit: UInt64?, gone: Set<FileName> = []) throws -> OtherDumps {
       let rules = PruneRules(maximumAge: nil, maximumSize: limit.map { $0 * 1024 })
-      let decisions = rules.decide(try files.database.allReports().reports, now: 300)
-      return files.database.otherDumps(rules, decisions, gone: gone)
+      let decisions = rules.decisions(try files.database.pruneReports(), now: 300)
+      let kept = decisions.filter { !$0.isPruned }.map(\.report.size.kibibytes).reduce(0, +)
+      return files.database.otherDumps(rules, keptKibibytes: kept, gone: gone)
     }
     #expect(try others(nil).surplus == [])
     #expect(try others(kibibytes + 5).surplus == [])
@@ -281,12 +282,12 @@ struct PruningTests {
       try files.write("pending/\(id).dmp", bytes: 5, modified: time)
     }
     try files.write("pending/\(ids[1]).meta", bytes: 5)
-    let reports = try files.database.allReports().reports
+    let reports = try files.database.pruneReports()
     let limit: Int64 = 23 * 86400
     let rules = PruneRules(maximumAge: 86400)
     #expect(rules.creationLimit(now: limit + 86400) == limit)
-    #expect(rules.decide(reports, now: limit + 86400).filter(\.isPruned).map(\.report.id.text) == [ids[0]])
-    #expect(PruneRules().decide(reports, now: 4_000_000).allSatisfy { !$0.isPruned })
+    #expect(rules.decisions(reports, now: limit + 86400).filter(\.isPruned).map(\.report.id.text) == [ids[0]])
+    #expect(PruneRules().decisions(reports, now: 4_000_000).allSatisfy { !$0.isPruned })
   }
 
   @Test("A report with a held lock stays")
@@ -294,15 +295,15 @@ struct PruningTests {
     let id = "1b4e28ba-2fa1-41d2-883f-0016d3cca427"
     try files.report(id, in: "completed", created: 100)
     try files.lock("completed/\(id).lock", time: 1000)
-    let report = try #require(try files.database.allReports().reports.first)
+    let report = try #require(try files.database.pruneReports().first)
     let state = LockState.unknown(since: 1000)
-    #expect(files.database.predictPruning(of: report, removingExpiredLocks: false, now: 2000) == .busy(state))
-    #expect(files.database.predictPruning(of: report, removingExpiredLocks: true, now: 2000) == .busy(state))
+    #expect(files.database.predictPruning(of: report.file, removingExpiredLocks: false, now: 2000) == .busy(state))
+    #expect(files.database.predictPruning(of: report.file, removingExpiredLocks: true, now: 2000) == .busy(state))
     let expired = 1000 + LockExpiry.timeToLive
-    #expect(files.database.predictPruning(of: report, removingExpiredLocks: true, now: expired) == .removed)
+    #expect(files.database.predictPruning(of: report.file, removingExpiredLocks: true, now: expired) == .removed)
     let before = try files.all()
     let session = try DatabaseSession(files.database, now: 2000)
-    #expect(session.prune(report) == .busy(state))
+    #expect(session.prune(report.file) == .busy(state))
     session.close()
     #expect(try files.all() == before)
   }
@@ -311,16 +312,35 @@ struct PruningTests {
   func moved() throws {
     let id = "1b4e28ba-2fa1-41d2-883f-0016d3cca427"
     try files.report(id, in: "pending", created: 100)
-    let report = try #require(try files.database.allReports().reports.first)
+    let report = try #require(try files.database.pruneReports().first)
     for end in ["dmp", "meta"] {
       try FileManager.default.moveItem(
         at: files.url("pending/\(id).\(end)"), to: files.url("completed/\(id).\(end)"))
     }
     let before = try files.all()
     let session = try DatabaseSession(files.database, now: 2000)
-    #expect(session.prune(report) == .changed)
+    #expect(session.prune(report.file) == .changed)
     session.close()
     #expect(try files.all() == before)
-    #expect(try files.database.allReports().reports.map(\.state) == [.completed])
+    #expect(try files.database.pruneReports().map(\.state) == [.completed])
   }
+}
+
+extension PruneRules {
+  fileprivate func decide(_ reports: [Report], now: Int64) -> [PruneDecision] {
+    var list = PruneList()
+    for report in reports { list.append(PruneReport(report)) }
+    list.sort()
+    return decisions(list, now: now)
+  }
+
+  fileprivate func decisions(_ list: PruneList, now: Int64) -> [PruneDecision] {
+    var decisions: [PruneDecision] = []
+    decide(list, now: now) { decisions.append($0) }
+    return decisions
+  }
+}
+
+extension CrashDatabase {
+  fileprivate func pruneReports() throws -> PruneList { try reportsToPrune().list }
 }

@@ -181,8 +181,7 @@ struct ReportChangesTests {
           do {
             for state in [ReportState.pending, .completed] {
               let (report, lock) = try session.checkOut(id)
-              try session.change(report, to: state, ReportMetadata(creationTime: 1))
-              withExtendedLifetime(lock) {}
+              try session.change(report, lock, to: state, ReportMetadata(creationTime: 1))
             }
           } catch { Issue.record(error) }
         }
@@ -212,8 +211,7 @@ struct ReportChangesTests {
         while done.values.isEmpty {
           guard let (report, lock) = try? other.checkOut(id) else { continue }
           try? other.change(
-            report, to: report.state == .pending ? .completed : .pending, ReportMetadata(creationTime: 1))
-          withExtendedLifetime(lock) {}
+            report, lock, to: report.state == .pending ? .completed : .pending, ReportMetadata(creationTime: 1))
         }
       } else {
         for _ in 0..<Soak.times(200, or: 60) {

@@ -50,14 +50,18 @@ struct DatabasePlan: Sendable {
   mutating func addReport(_ number: Int, in state: String = "pending", age: Int = 100, attachments: [String] = []) {
     let id = Self.id(number)
     add("\(state)/\(id).dmp", Self.dump(number), age: age)
+    add("\(state)/\(id).meta", Self.metadata(isTried: state == "completed", age: age), age: age)
+    for name in attachments { add("attachments/\(id)/\(name)", Array("\(name) of \(number)\n".utf8), age: age) }
+  }
+
+  private static func metadata(isTried: Bool = true, isUploaded: Bool = false, age: Int) -> [UInt8] {
     var metadata = ByteList()
     metadata.append(Int32(1))
-    metadata.append(Int32(state == "completed" ? 1 : 0))
-    metadata.append(Int64(state == "completed" ? Self.now - age : 0))
-    metadata.append(Int64(Self.now - age))
-    metadata.append(Int64(0))
-    add("\(state)/\(id).meta", metadata.bytes, age: age)
-    for name in attachments { add("attachments/\(id)/\(name)", Array("\(name) of \(number)\n".utf8), age: age) }
+    metadata.append(Int32(isTried ? 1 : 0))
+    metadata.append(Int64(isTried ? now - age : 0))
+    metadata.append(Int64(now - age))
+    metadata.append(Int64(isUploaded ? 1 : 0))
+    return metadata.bytes
   }
 
   func make(at url: URL) throws {
@@ -194,6 +198,18 @@ struct DatabasePlan: Sendable {
     plan.add("rejected/no-dump", Array("no dump".utf8), age: 100 * day)
     plan.add("rejected/no-dump.reason", Array("7 bytes\n".utf8), age: 100 * day)
     plan.addDump("locked.locked", dump(66), age: 3600)
+    return plan
+  }()
+
+  /// Reports that a run uploaded and did not move, because it died.
+  static let uploaded: DatabasePlan = {
+    var plan = DatabasePlan()
+    plan.addSettings()
+    for number in 50...52 {
+      plan.add("pending/\(id(number)).dmp", dump(number))
+      plan.add("pending/\(id(number)).meta", metadata(isUploaded: true, age: 100) + Array("bp-\(number)".utf8))
+    }
+    plan.addReport(60, in: "completed", age: 5 * day)
     return plan
   }()
 

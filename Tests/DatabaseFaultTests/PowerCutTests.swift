@@ -22,23 +22,30 @@ struct PowerCutTests {
       Scenario("process of a mixed database", plan(.mixedWithConflicts), Scenario.process, status: 1),
       Scenario("process without settings", plan(.mixed), Scenario.process, status: 1),
       Scenario("process with damaged settings", plan(.mixedWithDamagedSettings), Scenario.process, status: 1),
+      Scenario(
+        "unlock", plan(.mixedWithSettings), "unlock --database db --now \(DatabasePlan.now)", status: 1),
+      Scenario(
+        "reports that were uploaded", .uploaded, "database check --database db --repair --now \(DatabasePlan.now)"),
     ] + KillSweepTests.scenarios.filter { !$0.command.hasPrefix("process") && !$0.plan.isMissing && !$0.plan.hasOthers }
 
   private struct Cut {
     let name: String
     let fault: Fault
     let names: CutDisk.Names
+    let bytes: CutDisk.Bytes
     let isWhole: Bool
   }
 
   /// All cuts of a run: before each call, and after its end.
   private func cuts(_ stage: Stage) -> [Cut] {
     CutDisk.Names.allCases.flatMap { names in
-      stage.calls.map { call in
-        Cut(
-          name: "before call \(call.number), \(call.name) \(call.path), \(names)",
-          fault: .killed(before: call.number), names: names, isWhole: false)
-      } + [Cut(name: "after the run, \(names)", fault: .none, names: names, isWhole: true)]
+      CutDisk.Bytes.allCases.flatMap { bytes in
+        stage.calls.map { call in
+          Cut(
+            name: "before call \(call.number), \(call.name) \(call.path), \(names), \(bytes)",
+            fault: .killed(before: call.number), names: names, bytes: bytes, isWhole: false)
+        } + [Cut(name: "after the run, \(names), \(bytes)", fault: .none, names: names, bytes: bytes, isWhole: true)]
+      }
     }
   }
 
@@ -59,7 +66,8 @@ struct PowerCutTests {
     try stage.make("first")
     let first = try stage.run("first", cut.fault.recordingDisk("disk"))
     #expect(cut.isWhole || first.status == 128 + 9, "\(cut.name): \(first.errorText)")
-    try CutDisk(stage.folder.url("disk"), cut.names).make(at: stage.folder.url("copy/db"))
+    let disk = try CutDisk(stage.folder.url("disk"), cut.names, cut.bytes, of: stage.folder.url("first/db"))
+    try disk.make(at: stage.folder.url("copy/db"))
     defer { for name in ["first", "disk", "copy"] { try? stage.remove(name) } }
     if stage.scenario.command.hasPrefix("process") {
       let losses = try stage.losses("copy")

@@ -269,7 +269,7 @@ static void sync_names(int directory, const char *place, int deep, int with_data
       if (syscall(SYS_statx, own, entry->name, AT_SYMLINK_NOFOLLOW, STATX_ALL, &status) != 0) continue;
       name_of(&status, name, sizeof name);
       int is_folder = (status.stx_mode & S_IFMT) == S_IFDIR;
-      int length = snprintf(line, sizeof line, "%c %s %s\n", is_folder ? 'd' : 'f', name, entry->name);
+      int length = snprintf(line, sizeof line, "%c %s %u %s\n", is_folder ? 'd' : 'f', name, status.stx_nlink, entry->name);
       if (listing >= 0) syscall(SYS_write, listing, line, (size_t)length);
       if (!deep || (!is_folder && !with_data)) continue;
       int inner = (int)syscall(SYS_openat, own, entry->name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);

@@ -18,7 +18,7 @@
 //                              bytes of a file when they were last synced, names/FILE the names of a directory when it
 //                              was, journal/FILE those of each directory at the last sync of anything, and all/FILE
 //                              those at the end; root/FILE is the root. FILE is the number of the inode with the time at
-//                              which it was made. Lines of names: kind (f or d), FILE, name.
+//                              which it was made. Lines of names: kind (f or d), FILE, number of its names, name.
 //   FAULT_PAUSE_BEFORE=<n>     Before call n, makes FAULT_PAUSE_FILE=<file> and waits until it is gone.
 //   FAULT_MEMORY=<file>        At the end, writes the most memory that was in use at once, in KiB. Needs no FAULT_ROOT.
 #ifndef FAULT_INJECTION_H

@@ -4,7 +4,7 @@ internal import SystemPackage
 
 /// The entries of a directory: those on the disk, or those that it would have after a change.
 protocol FolderView {
-  func names() throws(FileFailure) -> [FileName]
+  func forEachName(_ body: (FileName) throws(FileFailure) -> Void) throws(FileFailure)
   func status(_ name: FileName) throws(FileFailure) -> FileStatus?
   /// Opens a file for reading. Returns nil if the directory has no such file.
   func openIfPresent(_ name: FileName) throws(FileFailure) -> OpenFile?

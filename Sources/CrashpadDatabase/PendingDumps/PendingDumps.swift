@@ -66,6 +66,9 @@ extension CrashDatabase {
   /// The first byte of every dump: the start of its root map.
   private static let firstByte: UInt8 = 6
 
+  /// Waits until the names of pending dumps are on the disk.
+  package func syncDumps() throws(FileFailure) { try folder(DatabaseLayout.pendingDumps)?.sync() }
+
   /// Ends the lock of a dump whose process is dead: a dump with bytes becomes pending; an empty one is removed, because
   /// the process did not crash. A file with other bytes stays locked: a program that took the handler's descriptor for
   /// its own may have written them, and they must not become a report.

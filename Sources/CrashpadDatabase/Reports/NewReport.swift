@@ -32,9 +32,9 @@ package final class NewReport {
 
   deinit {
     guard !isPublished else { return }
-    _ = try? session.new.remove(temporaryName)
-    if let stagedMetadata { _ = try? session.new.remove(stagedMetadata.name) }
-    try? removeAttachments()
+    session.discard(temporaryName)
+    if let stagedMetadata { session.discard(stagedMetadata.name) }
+    do { try removeAttachments() } catch { session.leave(lock) }
   }
 
   /// A name that Crashpad refuses for an attachment: only letters, digits, `_`, `-` and `.` are allowed, and the names
@@ -77,7 +77,10 @@ package final class NewReport {
       let folder = try parent.folderIfPresent(DatabaseLayout.attachments(of: id))
     else { return }
     for name in attachmentNames { try folder.remove(name) }
-    try parent.removeFolder(DatabaseLayout.attachments(of: id))
+    do { try parent.removeFolder(DatabaseLayout.attachments(of: id)) } catch {
+      // With attachments that were there before.
+      if error.errno != .directoryNotEmpty { throw error }
+    }
   }
 
   /// Writes the metadata under a temporary name: then only renaming is left to publish the report, so that everything
@@ -111,7 +114,7 @@ package final class NewReport {
     guard let (name, _) = stagedMetadata else { preconditionFailure("publish comes after stage") }
     try session.new.move(name, to: pending, as: DatabaseLayout.metadata(id))
     do { try session.new.move(temporaryName, to: pending, as: DatabaseLayout.report(id)) } catch {
-      _ = try? pending.remove(DatabaseLayout.metadata(id))
+      do { try pending.remove(DatabaseLayout.metadata(id)) } catch { session.leave(lock) }
       throw error
     }
     isPublished = true
@@ -124,7 +127,8 @@ extension DatabaseSession {
 
   /// Waits until the removals of dumps are on the disk, after the names of those that were rejected.
   package func syncDumps() throws(FileFailure) {
-    for name in [DatabaseLayout.rejected, DatabaseLayout.pendingDumps] { try database.folder(name)?.sync() }
+    try database.folder(DatabaseLayout.rejected)?.sync()
+    try database.syncDumps()
   }
 
   /// Waits until the names in `pending/` are on the disk.

@@ -21,19 +21,19 @@ package final class PublicationJournal: Sendable {
   private static let maximumSize = 16 << 20
 
   private let name: FileName
-  private let folder: Folder
+  private let session: DatabaseSession
 
-  fileprivate init(name: FileName, folder: Folder) {
+  fileprivate init(name: FileName, _ session: DatabaseSession) {
     self.name = name
-    self.folder = folder
+    self.session = session
   }
 
   /// Called when the dumps are gone. The staged reports that were not published still have to exist.
   ///
   /// - Parameter waits: whether some were not published: they may go only when the journal is gone from the disk, too.
   package func remove(waiting waits: Bool = false) {
-    _ = try? folder.remove(name)
-    if waits { try? folder.sync() }
+    session.discard(name)
+    if waits { try? session.new.sync() }
   }
 
   /// A staged report and the dump from which it was made.
@@ -119,7 +119,7 @@ extension DatabaseSession {
   package func journal(_ entries: [PublicationJournal.Entry]) throws(FileFailure) -> PublicationJournal {
     let name = temporaryName().appending(SessionFile.journalExtension)
     let file = try new.open(name, .create)
-    let journal = PublicationJournal(name: name, folder: new)
+    let journal = PublicationJournal(name: name, self)
     _ = file.takeOwnership()
     do {
       // The names of the staged reports come to the disk before the journal does, which takes their absence for

@@ -47,6 +47,8 @@ public struct Report: Sendable, Hashable {
   /// The name without its extension, which all files of the report share.
   var stem: FileName { fileName.stem }
 
+  package var file: ReportFile { ReportFile(id: id, state: state, name: fileName) }
+
   /// The size of the report and its attachments in bytes, as Crashpad counts it.
   package var totalSize: Int { Int(clamping: storedSize) }
 
@@ -60,6 +62,17 @@ public struct Report: Sendable, Hashable {
 
   /// The time of the file's last change, in seconds since 1970.
   package let modified: Int64
+}
+
+/// The place of a report's file.
+package struct ReportFile: Sendable, Hashable {
+  package let id: UUIDBytes
+  package let state: ReportState
+  /// The name `<uuid>.dmp`, in the spelling of the directory.
+  package let name: FileName
+
+  /// The name without its extension, which all files of the report share.
+  var stem: FileName { name.stem }
 }
 
 /// The content of `attachments/`.
@@ -136,7 +149,7 @@ struct ReportReader {
 }
 
 extension UInt64 {
-  func saturatingSum(_ other: UInt64) -> UInt64 {
+  package func saturatingSum(_ other: UInt64) -> UInt64 {
     let (sum, overflow) = addingReportingOverflow(other)
     return overflow ? .max : sum
   }

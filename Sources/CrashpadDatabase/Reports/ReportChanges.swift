@@ -76,7 +76,7 @@ extension DatabaseSession {
   package func remove(_ id: UUIDBytes) throws(ReportChangeFailure) {
     do {
       let (report, lock) = try checkOut(id)
-      try remove(report, lock)
+      try remove(report.file, lock)
     } catch ReportChangeFailure.notFound {
       do { if try removeRemains(id) { return } } catch { throw ReportChangeFailure(error) }
       throw .notFound
@@ -97,21 +97,13 @@ extension DatabaseSession {
     }
   }
 
-  /// Waits until the removals of reports and dumps so far are on the disk: after a power failure a removed dump would
-  /// become a report, a removed report would be sent, and attachments would be there, once more.
-  ///
-  /// The attachments and what was moved to `rejected/` come first: nothing would lead to the former without the report.
-  package func syncRemovals() throws(FileFailure) {
-    let first = [DatabaseLayout.attachments, DatabaseLayout.rejected]
-    for name in first + ReportState.allCases.map(\.folderName) + [DatabaseLayout.pendingDumps] {
-      try database.folder(name)?.sync()
-    }
-  }
+  /// As `CrashDatabase.syncRemovals()`.
+  package func syncRemovals() throws(FileFailure) { try database.syncRemovals() }
 
   /// Deletes a report whose lock is held. If that fails behind the report's file, the next session deletes the rest.
-  func remove(_ report: Report, _ lock: ReportLock) throws(FileFailure) {
+  func remove(_ report: ReportFile, _ lock: ReportLock) throws(FileFailure) {
     let folder = folder(report.state)
-    try folder.remove(report.fileName)
+    try folder.remove(report.name)
     do {
       try removeMetadata(report.stem, in: folder)
       // A copied database may have a report in both states.
@@ -122,27 +114,12 @@ extension DatabaseSession {
     }
   }
 
-  private func removeMetadata(_ stem: FileName, in folder: Folder) throws(FileFailure) {
-    try folder.remove(stem.metadataName)
-    // The AppleDouble file with attributes from a Mac.
-    try folder.remove(stem.reportName.appleDouble)
+  func removeMetadata(_ stem: FileName, in folder: Folder) throws(FileFailure) {
+    try CrashDatabase.removeMetadata(stem, in: folder)
   }
 
-  /// Removes a directory of `attachments/` with the files in it. Other entries stay.
-  func removeAttachments(_ name: FileName) throws(FileFailure) {
-    guard let parent = try database.folder(DatabaseLayout.attachments) else { return }
-    let folder: Folder?
-    do { folder = try parent.folderIfPresent(name) } catch {
-      if error.isNotADirectory { return }
-      throw error
-    }
-    guard let folder else { return }
-    for file in try folder.names() where try folder.status(file)?.kind != .directory { try folder.remove(file) }
-    do { try parent.removeFolder(name) } catch {
-      if error.errno == .directoryNotEmpty { return }
-      throw error
-    }
-  }
+  /// As `CrashDatabase.removeAttachments`.
+  func removeAttachments(_ name: FileName) throws(FileFailure) { try database.removeAttachments(name) }
 
   /// Requests the upload of the report `id`, whatever the settings are; a completed one becomes pending again.
   ///
@@ -153,10 +130,8 @@ extension DatabaseSession {
       guard var metadata = report.metadata.value else { throw ReportChangeFailure.damagedMetadata }
       if metadata.isUploaded { throw ReportChangeFailure.alreadyUploaded }
       metadata.isUploadExplicitlyRequested = true
-      try withExtendedLifetime(lock) {
-        try change(report, to: .pending, metadata)
-        try syncPending()
-      }
+      try change(report, lock, to: .pending, metadata)
+      try syncPending()
     } catch { throw ReportChangeFailure(error) }
   }
 
@@ -170,10 +145,8 @@ extension DatabaseSession {
       guard report.state == .pending else { throw ReportChangeFailure.notFound }
       guard var metadata = report.metadata.value else { throw ReportChangeFailure.damagedMetadata }
       metadata.isUploadExplicitlyRequested = false
-      try withExtendedLifetime(lock) {
-        try change(report, to: .completed, metadata)
-        try folder(.completed).sync()
-      }
+      try change(report, lock, to: .completed, metadata)
+      try folder(.completed).sync()
     } catch { throw ReportChangeFailure(error) }
   }
 
@@ -181,21 +154,37 @@ extension DatabaseSession {
   ///
   /// The new metadata appear before the report moves, and the old ones are removed after it: it is never without
   /// metadata.
-  func change(_ report: Report, to state: ReportState, _ metadata: ReportMetadata) throws {
+  func change(_ report: Report, _ lock: ReportLock, to state: ReportState, _ metadata: ReportMetadata) throws {
     let metadataName = report.stem.metadataName
-    let target = folder(state)
     if report.state == state {
-      try replace(metadataName, in: target, with: metadata.bytes)
+      try replace(metadataName, in: folder(state), with: metadata.bytes)
       try removeOldMetadata(of: report)
-      return
+      return withExtendedLifetime(lock) {}
     }
-    try withExtendedLifetime(lockToChange(report.id, in: state)) {
-      let source = folder(report.state)
+    try move(report, lock, to: state) { target throws(FileFailure) in
       try replace(metadataName, in: target, with: metadata.bytes)
-      try source.move(report.fileName, to: target, as: report.fileName)
-      try source.remove(metadataName)
-      try source.remove(report.fileName.appleDouble)
     }
+  }
+
+  /// Moves a report whose `lock` is held, after its metadata. If that fails, metadata may be without a report: the lock
+  /// beside them stays, and leads the next session to them.
+  func move(
+    _ report: Report, _ lock: ReportLock, to state: ReportState, metadata: (Folder) throws(FileFailure) -> Void
+  ) throws {
+    let (source, target) = (folder(report.state), folder(state))
+    let targetLock = try lockToChange(report.id, in: state)
+    do {
+      try metadata(target)
+      try source.move(report.fileName, to: target, as: report.fileName)
+    } catch {
+      leave(targetLock)
+      throw error
+    }
+    do { try removeMetadata(report.stem, in: source) } catch {
+      leave(lock)
+      throw error
+    }
+    withExtendedLifetime(targetLock) {}
   }
 
   /// Removes what a move left that failed behind its report: its metadata in the folder of another state.
@@ -226,16 +215,48 @@ extension CrashDatabase {
   package func remains() throws(FileFailure) -> [UUIDBytes] {
     var ids: Set<UUIDBytes> = []
     for place in ReportState.allCases.map(\.folderName) + [DatabaseLayout.attachments] {
-      for name in try folder(place)?.names() ?? [] where !name.hasSuffix(DatabaseLayout.reportExtension) {
+      try folder(place)?.forEachName { name throws(FileFailure) in
         // Metadata has the extension, and a directory of attachments has none.
-        if let id = (name.removing(suffix: DatabaseLayout.metadataExtension) ?? name).uuid, id.stem == name.stem {
-          ids.insert(id)
-        }
+        guard let id = (name.removing(suffix: DatabaseLayout.metadataExtension) ?? name).uuid, id.stem == name.stem,
+          try hasRemains(id)
+        else { return }
+        ids.insert(id)
       }
     }
-    ids.subtract(try reportIDs())
-    var remains: [UUIDBytes] = []
-    for id in ids { if try hasRemains(id) { remains.append(id) } }
-    return remains.sorted { ($0.high, $0.low) < ($1.high, $1.low) }
+    return ids.sorted { $0.precedes($1) }
+  }
+
+  /// Waits until the removals of reports and dumps so far are on the disk: after a power failure a removed dump would
+  /// become a report, a removed report would be sent, and attachments would be there, once more.
+  ///
+  /// The attachments come first, as nothing would lead to them without the report; then the directories to which something
+  /// was moved, and then those from which it came.
+  package func syncRemovals() throws(FileFailure) {
+    let first = [DatabaseLayout.attachments, DatabaseLayout.rejected, DatabaseLayout.completed]
+    for name in first + [DatabaseLayout.pending, DatabaseLayout.pendingDumps] {
+      try folder(name)?.sync()
+    }
+  }
+
+  static func removeMetadata(_ stem: FileName, in folder: Folder) throws(FileFailure) {
+    try folder.remove(stem.metadataName)
+    // The AppleDouble file with attributes from a Mac.
+    try folder.remove(stem.reportName.appleDouble)
+  }
+
+  /// Removes a directory of `attachments/` with the files in it. Other entries stay.
+  func removeAttachments(_ name: FileName) throws(FileFailure) {
+    guard let parent = try folder(DatabaseLayout.attachments) else { return }
+    let folder: Folder?
+    do { folder = try parent.folderIfPresent(name) } catch {
+      if error.isNotADirectory { return }
+      throw error
+    }
+    guard let folder else { return }
+    for file in try folder.names() where try folder.status(file)?.kind != .directory { try folder.remove(file) }
+    do { try parent.removeFolder(name) } catch {
+      if error.errno == .directoryNotEmpty { return }
+      throw error
+    }
   }
 }

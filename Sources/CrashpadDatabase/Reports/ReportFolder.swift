@@ -13,27 +13,44 @@ struct ReportFolder {
     static let lock = Parts(rawValue: 4)
   }
 
-  /// The keys are UUIDs, in any case.
-  private(set) var parts: [FileName: Parts] = [:]
+  /// The stems of the reports: UUIDs, in any case.
+  private(set) var reports = NameList()
+  private var metadata = NameList()
+  private var locks = NameList()
   /// The names that AppleDouble files belong to.
   private(set) var sides: [FileName] = []
   private(set) var others: [FileName] = []
 
   init(_ folder: any FolderView) throws(FileFailure) {
-    for name in try folder.names() {
-      if let main = name.mainOfAppleDouble {
-        sides.append(main)
-      } else if let (stem, part) = Self.split(name), stem.uuid != nil {
-        parts[stem, default: []].insert(part)
-      } else {
-        others.append(name)
-      }
+    try folder.forEachName { add($0) }
+    reports.sort()
+    metadata.sort()
+    locks.sort()
+  }
+
+  private mutating func add(_ name: FileName) {
+    if let main = name.mainOfAppleDouble { return sides.append(main) }
+    guard let (stem, part) = Self.split(name), stem.uuid != nil else { return others.append(name) }
+    switch part {
+    case .report: reports.append(stem)
+    case .metadata: metadata.append(stem)
+    default: locks.append(stem)
     }
   }
 
-  var stems: [FileName] { parts.keys.sorted() }
-  /// The reports among them.
-  var reports: [FileName] { stems.filter { parts[$0]?.contains(.report) == true } }
+  /// Calls `body` for each stem, in order.
+  func forEach(_ body: (FileName, Parts) throws(FileFailure) -> Void) throws(FileFailure) {
+    var (reports, metadata, locks) = (reports.makeIterator(), metadata.makeIterator(), locks.makeIterator())
+    var heads = [reports.next(), metadata.next(), locks.next()]
+    while let stem = heads.compactMap(\.self).min() {
+      var parts: Parts = []
+      // A name that comes twice, because the directory changed while it was read, is one.
+      while heads[0] == stem { (heads[0], parts) = (reports.next(), parts.union(.report)) }
+      while heads[1] == stem { (heads[1], parts) = (metadata.next(), parts.union(.metadata)) }
+      while heads[2] == stem { (heads[2], parts) = (locks.next(), parts.union(.lock)) }
+      try body(stem, parts)
+    }
+  }
 
   private static func split(_ name: FileName) -> (FileName, Parts)? {
     for (suffix, part) in [
@@ -68,9 +85,7 @@ extension CrashDatabase {
     if try report(id) != nil { return true }
     for state in ReportState.allCases {
       guard let folder = try folder(state.folderName) else { continue }
-      if try ReportFolder(folder).parts.contains(where: { $0.value.contains(.report) && $0.key.uuid == id }) {
-        return true
-      }
+      if try ReportFolder(folder).reports.name(of: id) != nil { return true }
     }
     return false
   }

@@ -38,7 +38,12 @@ extension CrashDatabase {
 
   /// The path of a report's file, as a user would name it.
   public func path(of report: Report) -> FilePath {
-    path.appending(report.state.folderName).appending(report.fileName)
+    path(of: report.file)
+  }
+
+  /// The same of a report that was not read.
+  package func path(of report: ReportFile) -> FilePath {
+    path.appending(report.state.folderName).appending(report.name)
   }
 
   /// The path of an attachment, as a user would name it.

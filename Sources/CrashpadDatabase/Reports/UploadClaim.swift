@@ -54,7 +54,7 @@ package final class UploadClaim: Sendable {
   /// Makes a new file without a name, for intermediate data of the upload. Throws `FileFailure`.
   package func scratchFile() throws(FileFailure) -> OpenFile {
     let (name, file) = try session.temporaryFile()
-    try session.new.remove(name)
+    session.discard(name)
     return file
   }
 
@@ -62,14 +62,17 @@ package final class UploadClaim: Sendable {
   ///
   /// The first step is one small write to the metadata in place, which is on the disk before the report moves. If this
   /// process dies after it, or the power fails, the report is not sent again, and the next session only moves it. Throws
-  /// `FileFailure` if that write fails; if only the move fails, the next session repeats it.
-  package func complete(serverID: [UInt8], now: Int64) throws(FileFailure) {
+  /// `FileFailure` if that write fails.
+  ///
+  /// - Returns: why the report was not moved, which the next upload does; nil if it was.
+  package func complete(serverID: [UInt8], now: Int64) throws(FileFailure) -> ReportChangeFailure? {
     var metadata = attempted(now)
     metadata.isUploaded = true
     metadata.isUploadExplicitlyRequested = false
     metadata.serverID = serverID
     try session.overwrite(report, metadata, record.withLock { $0 })
-    try? session.finish(report, metadata)
+    do { try session.finish(report, lock, metadata) } catch { return ReportChangeFailure(error) }
+    return nil
   }
 
   /// Records a failed attempt, and the number of attempts: the report stays pending.
@@ -84,14 +87,14 @@ package final class UploadClaim: Sendable {
   package func giveUp(now: Int64) throws {
     var metadata = attempted(now)
     metadata.isUploadExplicitlyRequested = false
-    try session.change(report, to: .completed, metadata)
+    try session.change(report, lock, to: .completed, metadata)
   }
 
   /// Cancels the upload, like Crashpad's `SkipReportUpload`: it becomes a completed report that was not uploaded.
   package func skip() throws {
     var metadata = metadata
     metadata.isUploadExplicitlyRequested = false
-    try session.change(report, to: .completed, metadata)
+    try session.change(report, lock, to: .completed, metadata)
   }
 
   private func attempted(_ now: Int64) -> ReportMetadata {
@@ -119,9 +122,14 @@ extension CrashDatabase {
         if let id = name.removing(suffix: DatabaseLayout.reportExtension)?.uuid, isWanted(id) { ids.append(id) }
       }
     }
-    ids.sort { ($0.high, $0.low) < ($1.high, $1.low) }
+    ids.sort { $0.precedes($1) }
     // A report may be in both directories, or be moved from one to the other meanwhile.
-    for index in ids.indices.dropFirst().reversed() where ids[index] == ids[index - 1] { ids.remove(at: index) }
+    var count = min(ids.count, 1)
+    for index in ids.indices.dropFirst() where ids[index] != ids[count - 1] {
+      ids[count] = ids[index]
+      count += 1
+    }
+    ids.removeLast(ids.count - count)
     return ids
   }
 
@@ -142,7 +150,7 @@ extension DatabaseSession {
     guard let report = try database.report(id, in: .pending) else { return nil }
     guard let metadata = report.metadata.value else { throw ReportChangeFailure.damagedMetadata }
     if metadata.isUploaded {
-      try withExtendedLifetime(lock) { try finish(report, metadata) }
+      try finish(report, lock, metadata)
       return nil
     }
     let file = try database.open(report)
@@ -172,17 +180,13 @@ extension DatabaseSession {
   }
 
   /// Moves a pending report, whose lock is held and whose metadata mark it as uploaded, to the completed ones.
-  func finish(_ report: Report, _ metadata: ReportMetadata) throws {
-    try withExtendedLifetime(lockToChange(report.id, in: .completed)) {
-      let name = report.stem.metadataName
-      let (source, target) = (folder(.pending), folder(.completed))
+  func finish(_ report: Report, _ lock: ReportLock, _ metadata: ReportMetadata) throws {
+    let name = report.stem.metadataName
+    try move(report, lock, to: .completed) { target throws(FileFailure) in
       // If the name is taken, or the file system has no links, a copy is written.
-      do { try source.link(name, to: target, as: name) } catch {
+      do { try folder(report.state).link(name, to: target, as: name) } catch {
         try replace(name, in: target, with: metadata.bytes)
       }
-      try source.move(report.fileName, to: target, as: report.fileName)
-      try source.remove(name)
-      try source.remove(report.fileName.appleDouble)
     }
   }
 }

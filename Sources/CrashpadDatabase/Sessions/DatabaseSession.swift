@@ -21,6 +21,10 @@ public final class DatabaseSession: Sendable {
     var temporaries = 0
     /// Whether the next session has to end something.
     var isLeft = false
+    /// The directories in which this session took locks.
+    var lockedStates: Set<ReportState> = []
+    /// Whether the owner of the session's file is seen through another name of it; nil if that is not known yet.
+    var linksShowOwner: Bool?
   }
 
   /// Begins a session without regard to dead ones. The directories of the database are made if they are missing.
@@ -34,15 +38,27 @@ public final class DatabaseSession: Sendable {
   }
 
   /// Removes the session's own files. Locks have to be released before.
+  ///
+  /// The file goes when the removal of the locks is on the disk: after a power failure, nothing else would lead the next
+  /// session to locks that are there again. If the disk refuses, that session removes the file.
   public func close() {
-    state.withLock { if !$0.isLeft { $0.file.remove() } }
+    let (isLeft, states) = state.withLock { ($0.isLeft, $0.lockedStates) }
+    if isLeft { return }
+    for state in states { do throws(FileFailure) { try folder(state).sync() } catch { return } }
+    state.withLock { $0.file.remove() }
   }
 
   /// Leaves a lock and the session's file, as if this process died: the next session ends the change under the lock.
   func leave(_ lock: ReportLock) {
     lock.leave()
-    state.withLock { $0.isLeft = true }
+    leave()
   }
+
+  /// Leaves the session's file, which leads the next session to what this one could not remove.
+  func leave() { state.withLock { $0.isLeft = true } }
+
+  /// Removes a temporary file of this session. If that fails, the next session does it.
+  func discard(_ temporary: FileName) { do { try new.remove(temporary) } catch { leave() } }
 
   func folder(_ state: ReportState) -> Folder {
     switch state {
@@ -65,7 +81,10 @@ public final class DatabaseSession: Sendable {
     let name = DatabaseLayout.lock(id)
     // Each turn except the last removed a dead owner's lock; it is unlikely that several programs die meanwhile.
     for _ in 0..<100 {
-      if let lock = try make(name, in: folder) { return lock }
+      if let lock = try make(name, in: folder) {
+        state.withLock { _ = $0.lockedStates.insert(reportState) }
+        return lock
+      }
       switch try LockFile.breakIfAbandoned(name, in: folder) {
       case .gone: continue
       case .stands(let state): throw Busy(state: state)
@@ -80,8 +99,14 @@ public final class DatabaseSession: Sendable {
       let own = state.withLock { $0.file }
       do {
         try own.sync()
+        if state.withLock({ $0.linksShowOwner }) == false {
+          return try LockFile.makeInPlace(name, in: folder, now: now, onFailure: leave)
+        }
         try new.link(own.name, to: folder, as: name)
-        return ReportLock(name: name, folder: folder, file: own.file)
+        if try showsOwner(name, in: folder, own) {
+          return ReportLock(name: name, folder: folder, file: own.file, onFailure: leave)
+        }
+        try folder.remove(name)
       } catch {
         switch error.errno {
         case .fileExists: return nil
@@ -92,12 +117,23 @@ public final class DatabaseSession: Sendable {
           // Crashpad removes files from `new/` after three days, and an operator may remove any.
           try renew(insteadOf: own)
         case .notPermitted, .notSupported, .noFunction:
-          return try LockFile.makeAlone(name, in: folder, from: new, temporaryName(), now: now)
+          let temporary = temporaryName()
+          defer { discard(temporary) }
+          return try LockFile.makeAlone(name, in: folder, from: new, temporary, now: now, onFailure: leave)
         default: throw error
         }
       }
     }
     throw FileFailure(folder.path.appending(name), .tooManyLinks)
+  }
+
+  /// Whether the owner is seen through `name`, a link of the session's file. On some file systems, such as those of FUSE that
+  /// know files by their paths, each name has locks of its own: there this lock would look abandoned.
+  private func showsOwner(_ name: FileName, in folder: Folder, _ own: SessionFile) throws(FileFailure) -> Bool {
+    if !own.content.isMarked || state.withLock({ $0.linksShowOwner }) == true { return true }
+    let shows = try LockFile.openLock(name, in: folder)?.ownership() != .free
+    state.withLock { $0.linksShowOwner = shows }
+    return shows
   }
 
   private func renew(insteadOf old: SessionFile) throws(FileFailure) {
@@ -141,7 +177,7 @@ public final class DatabaseSession: Sendable {
       if durable { try file.sync() }
       try new.move(temporary, to: folder, as: name)
     } catch {
-      _ = try? new.remove(temporary)
+      discard(temporary)
       throw error
     }
   }

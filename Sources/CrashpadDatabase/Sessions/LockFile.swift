@@ -91,10 +91,12 @@ enum LockFile {
   ///
   /// - Parameters:
   ///   - new: the directory in which the file is made.
-  ///   - temporary: its name there.
+  ///   - temporary: its name there; if it can't be moved, the caller removes it.
+  ///   - onFailure: as for `ReportLock`.
   /// - Returns: nil if the lock exists already.
   static func makeAlone(
-    _ name: FileName, in folder: Folder, from new: Folder, _ temporary: FileName, now: Int64
+    _ name: FileName, in folder: Folder, from new: Folder, _ temporary: FileName, now: Int64,
+    onFailure: @escaping @Sendable () -> Void
   ) throws(FileFailure) -> ReportLock? {
     let file = try new.open(temporary, .create)
     do {
@@ -102,11 +104,28 @@ enum LockFile {
       try file.sync()
       try new.moveWithoutReplacing(temporary, to: folder, as: name)
     } catch {
-      _ = try? new.remove(temporary)
       if error.errno == .fileExists { return nil }
       throw error
     }
-    return ReportLock(name: name, folder: folder, file: file)
+    return ReportLock(name: name, folder: folder, file: file, onFailure: onFailure)
+  }
+
+  /// Makes a lock where other names of a file do not show its owner. Until its content is written, its owner alone shows that
+  /// it is held.
+  ///
+  /// - Returns: nil if the lock exists already.
+  static func makeInPlace(
+    _ name: FileName, in folder: Folder, now: Int64, onFailure: @escaping @Sendable () -> Void
+  ) throws(FileFailure) -> ReportLock? {
+    let file: OpenFile
+    do { file = try folder.open(name, .create) } catch {
+      if error.errno == .fileExists { return nil }
+      throw error
+    }
+    let lock = ReportLock(name: name, folder: folder, file: file, onFailure: onFailure)
+    try file.write(LockContent(time: now, isMarked: file.takeOwnership() == .taken).bytes)
+    try file.sync()
+    return lock
   }
 }
 
@@ -126,11 +145,14 @@ package final class ReportLock: Sendable {
   /// Holds the open-file-description lock.
   private let file: OpenFile
   private let isLeft = Mutex(false)
+  private let onFailure: @Sendable () -> Void
 
-  init(name: FileName, folder: Folder, file: OpenFile) {
+  /// - Parameter onFailure: called if the lock can't be removed: the next session finds its owner gone, and removes it.
+  init(name: FileName, folder: Folder, file: OpenFile, onFailure: @escaping @Sendable () -> Void) {
     self.name = name
     self.folder = folder
     self.file = file
+    self.onFailure = onFailure
   }
 
   /// Leaves the lock to the next session, which ends the change that this one could not.
@@ -138,8 +160,7 @@ package final class ReportLock: Sendable {
 
   deinit {
     if isLeft.withLock({ $0 }) { return }
-    // If this fails, the next session finds the owner gone, and removes the lock.
-    try? release()
+    do { try release() } catch { onFailure() }
   }
 
   private func release() throws(FileFailure) {

@@ -163,7 +163,7 @@ extension DatabaseSession {
   /// Returns false if another program made them.
   private func createSettings(_ settings: DatabaseSettings) throws(FileFailure) -> Bool {
     let (name, file) = try temporaryFile()
-    defer { _ = try? new.remove(name) }
+    defer { discard(name) }
     try file.write(settings.bytes)
     try file.sync()
     do { try new.moveWithoutReplacing(name, to: database.root, as: DatabaseLayout.settings) } catch {
@@ -191,7 +191,7 @@ extension DatabaseSession {
         throw error
       }
       let (temporary, file) = try temporaryFile()
-      defer { _ = try? new.remove(temporary) }
+      defer { discard(temporary) }
       try file.write(bytes)
       try file.sync()
       do { try new.moveWithoutReplacing(temporary, to: root, as: name) } catch {

@@ -10,12 +10,9 @@ extension RepairPass {
     guard repairs(DatabaseRules.duplicateReport) else { return }
     trying(ReportState.completed.rawValue) {
       let (pending, completed) = (folder(.pending), folder(.completed))
-      var stems: [UUIDBytes: FileName] = [:]
-      for stem in try ReportFolder(completed).reports {
-        if let id = stem.uuid { stems[id] = stem }
-      }
+      let others = try ReportFolder(completed).reports
       for stem in try ReportFolder(pending).reports {
-        guard let id = stem.uuid, let other = stems[id] else { continue }
+        guard let id = stem.uuid, let other = others.name(of: id) else { continue }
         let path = pending.path(stem.reportName)
         trying(path) {
           guard try DatabaseProbe.isDouble(stem, in: pending, other, in: completed) else { return }

@@ -102,10 +102,8 @@ extension RepairPass {
     guard repairs(DatabaseRules.metadataWithoutReport) else { return }
     let folder = folder(state)
     trying(state.rawValue) {
-      let listing = try ReportFolder(folder)
-      for stem in listing.stems {
-        let parts = listing.parts[stem] ?? []
-        guard parts.contains(.metadata), !parts.contains(.report) else { continue }
+      try ReportFolder(folder).forEach { stem, parts in
+        guard parts.contains(.metadata), !parts.contains(.report) else { return }
         let path = folder.path(stem.metadataName)
         trying(path) { try repairLone(stem, path, in: folder) }
       }

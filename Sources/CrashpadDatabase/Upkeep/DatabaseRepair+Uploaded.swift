@@ -9,10 +9,10 @@ extension RepairPass {
     guard repairs(DatabaseRules.uploadedInPending) else { return }
     trying(ReportState.pending.rawValue) {
       let (pending, completed) = (folder(.pending), folder(.completed))
-      let completedIDs = Set(try ReportFolder(completed).reports.compactMap(\.uuid))
+      let others = try ReportFolder(completed).reports
       for stem in try ReportFolder(pending).reports {
         // Two reports with one id are left to `repairDuplicates`.
-        guard let id = stem.uuid, !completedIDs.contains(id) else { continue }
+        guard let id = stem.uuid, others.name(of: id) == nil else { continue }
         let path = pending.path(stem.reportName)
         trying(path) {
           guard try pending.status(stem.reportName)?.kind == .regular else { return }
@@ -42,7 +42,7 @@ extension RepairPass {
       let folder = session.folder(.pending)
       let reader = ReportReader(.pending, folder, attachments: nil, root: database.root)
       guard let report = try reader.read(stem.reportName) else { return false }
-      try session.finish(report, metadata)
+      if let lock { try session.finish(report, lock, metadata) }
       return true
     }
   }

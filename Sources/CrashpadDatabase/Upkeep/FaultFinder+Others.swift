@@ -49,9 +49,9 @@ extension FaultFinder {
   // MARK: Attachments
 
   func findAttachments() {
-    // An unreadable directory of reports is a fault of its own. Without the ids, each report is searched for.
+    // An unreadable directory of reports is a fault of its own.
     let reports: Set<UUIDBytes>
-    do { reports = try reportIDs() } catch { reports = [] }
+    do { reports = try unusualReportIDs() } catch { reports = [] }
     inFolder(DatabaseLayout.attachments) { folder, name, place, search throws(FileFailure) in
       guard let status = try folder.status(name) else { return }
       guard status.kind == .directory, name.uuid != nil else { return try addForeign(place, in: folder) }
@@ -77,7 +77,7 @@ extension FaultFinder {
   /// Finds the attachments without a report alone.
   func findOrphanedAttachments() {
     reading([DatabaseLayout.attachments]) { () throws(FileFailure) in
-      let reports = try reportIDs()
+      let reports = try unusualReportIDs()
       inFolder(DatabaseLayout.attachments) { folder, name, place, _ throws(FileFailure) in
         guard name.uuid != nil, let status = try folder.status(name), status.kind == .directory else { return }
         try checkOrphaned(status, place, in: folder, reports)
@@ -85,12 +85,13 @@ extension FaultFinder {
     }
   }
 
-  /// The ids of all reports, also of those that are being made.
-  private func reportIDs() throws(FileFailure) -> Set<UUIDBytes> {
+  /// The ids of all reports, also of those that are being made, whose names are not the usual ones, by which they would be
+  /// found.
+  private func unusualReportIDs() throws(FileFailure) -> Set<UUIDBytes> {
     var ids: Set<UUIDBytes> = []
     for place in CrashDatabase.reportPlaces {
-      for name in try database.folder(place)?.names() ?? [] where name.hasSuffix(DatabaseLayout.reportExtension) {
-        if let id = name.stem.uuid { ids.insert(id) }
+      try database.folder(place)?.forEachName { name in
+        if name.hasUpperCase, let id = name.removing(suffix: DatabaseLayout.reportExtension)?.uuid { ids.insert(id) }
       }
     }
     return ids
@@ -101,7 +102,9 @@ extension FaultFinder {
   private func checkOrphaned(
     _ status: FileStatus, _ place: [FileName], in folder: Folder, _ reports: Set<UUIDBytes>
   ) throws(FileFailure) {
-    guard let name = place.last, let id = name.uuid, !reports.contains(id) else { return }
+    guard let name = place.last, let id = name.uuid, !reports.contains(id), try !probe.hasReport(id, name) else {
+      return
+    }
     let use = try probe.use(of: name)
     if case .busy = use { return }
     guard try !probe.hasReport(id, name), try folder.status(name) != nil else { return }

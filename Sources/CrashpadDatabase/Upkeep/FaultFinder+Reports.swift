@@ -10,21 +10,18 @@ extension FaultFinder {
   struct Reports {
     let state: ReportState
     let folder: Folder
-    let listing: ReportFolder
     let search: UInt32
 
     func place(_ name: FileName) -> [FileName] { [state.folderName, name] }
   }
 
   /// - Parameter others: the reports in `pending/`, to be searched for in `completed/`.
-  /// - Returns: the reports, by id, with their names.
-  func findReports(_ state: ReportState, others: [UUIDBytes: FileName]) -> [UUIDBytes: FileName] {
-    var found: [UUIDBytes: FileName] = [:]
+  /// - Returns: the names of the reports.
+  func findReports(_ state: ReportState, others: NameList) -> NameList {
     inReports(state) { stem, parts, reports throws(FileFailure) in
       try check(stem, parts, in: reports)
       guard parts.contains(.report), let id = stem.uuid else { return }
-      found[id] = stem
-      if let other = others[id], let pending = try database.folder(DatabaseLayout.pending),
+      if let other = others.name(of: id), let pending = try database.folder(DatabaseLayout.pending),
         try DatabaseProbe.isDouble(other, in: pending, stem, in: reports.folder)
       {
         add(
@@ -39,7 +36,6 @@ extension FaultFinder {
       }
       try addForeign(reports.place(name), in: reports.folder)
     }
-    return found
   }
 
   /// Finds the faults of locks alone.
@@ -58,23 +54,27 @@ extension FaultFinder {
   }
 
   /// Calls `body` for each report, lock or metadata, and then `others` for the other names; all sorted.
+  ///
+  /// - Returns: the names of the reports; none if the directory can't be read.
+  @discardableResult
   private func inReports(
     _ state: ReportState, _ body: (FileName, ReportFolder.Parts, Reports) throws(FileFailure) -> Void,
     others: (FileName, Reports) throws(FileFailure) -> Void = { _, _ in }
-  ) {
+  ) -> NameList {
+    var names = NameList()
     reading([state.folderName]) { () throws(FileFailure) in
       guard let (folder, search) = try openFolder(state.folderName) else { return }
       let listing = try ReportFolder(folder)
-      let reports = Reports(state: state, folder: folder, listing: listing, search: search)
-      for stem in listing.stems {
-        reading(reports.place(stem)) { () throws(FileFailure) in
-          try body(stem, listing.parts[stem] ?? [], reports)
-        }
+      names = listing.reports
+      let reports = Reports(state: state, folder: folder, search: search)
+      try listing.forEach { stem, parts in
+        reading(reports.place(stem)) { () throws(FileFailure) in try body(stem, parts, reports) }
       }
       for name in (listing.others + listing.sides.map(\.appleDouble)).sorted() {
         reading(reports.place(name)) { () throws(FileFailure) in try others(name, reports) }
       }
     }
+    return names
   }
 
   private func check(_ stem: FileName, _ parts: ReportFolder.Parts, in reports: Reports) throws(FileFailure) {

@@ -36,12 +36,12 @@ struct FaultFinder {
   func findAll() -> (pending: Int, completed: Int, dumps: Int) {
     findRoot()
     findNew()
-    let pending = findReports(.pending, others: [:])
+    let pending = findReports(.pending, others: NameList())
     let completed = findReports(.completed, others: pending)
     findAttachments()
     let dumps = findPendingDumps()
     findRejected()
-    return (pending.count, completed.count, dumps)
+    return (pending.idCount, completed.idCount, dumps)
   }
 
   func add(_ fault: Fault) { report(fault) }
@@ -197,7 +197,7 @@ struct FaultFinder {
   ) {
     reading([folderName]) { () throws(FileFailure) in
       guard let (folder, search) = try openFolder(folderName) else { return }
-      for name in try folder.names().sorted() {
+      for name in try NameList(folder) {
         let place = [folderName, name]
         reading(place) { () throws(FileFailure) in try body(folder, name, place, search) }
       }

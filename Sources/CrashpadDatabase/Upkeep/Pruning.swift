@@ -51,37 +51,25 @@ package struct PruneRules: Sendable, Hashable {
   /// Decides about all reports of a database.
   ///
   /// - Parameters:
-  ///   - reports: in any order.
   ///   - now: in seconds since 1970.
-  /// - Returns: a decision for each report, the newest first; for equal times the lowest id first.
-  package func decide(_ reports: [Report], now: Int64) -> [PruneDecision] {
+  ///   - body: called with the decision for each report, in the order of the list.
+  package func decide(_ reports: PruneList, now: Int64, _ body: (PruneDecision) -> Void) {
     let creationLimit = creationLimit(now: now)
     var size: UInt64 = 0
-    var decisions: [PruneDecision] = []
-    decisions.reserveCapacity(reports.count)
-    for report in reports.sorted(by: Self.isNewer) {
-      size = size.saturatingSum(report.storedSize.kibibytes)
-      let number = decisions.count + 1
+    for (index, report) in reports.enumerated() {
+      size = size.saturatingSum(report.size.kibibytes)
+      let number = index + 1
       var reasons: [PruneDecision.Reason] = []
       if let maximumSize, size > maximumSize / 1024 {
         reasons.append(.size(kibibytes: size, limit: maximumSize / 1024))
       }
       if let creationLimit, report.creationTime < creationLimit { reasons.append(.age(limit: creationLimit)) }
       if let maximumCount, number > maximumCount { reasons.append(.count(number: number, limit: maximumCount)) }
-      decisions.append(
+      body(
         PruneDecision(
           report: report, number: number, kibibytes: size, reasons: reasons,
           isKeptAsPending: keepsPending && report.state == .pending && !reasons.isEmpty))
     }
-    return decisions
-  }
-
-  private static func isNewer(_ a: Report, than b: Report) -> Bool {
-    if a.creationTime != b.creationTime { return a.creationTime > b.creationTime }
-    if a.id != b.id { return (a.id.high, a.id.low) < (b.id.high, b.id.low) }
-    // A database does not use one id twice, but a copy of one may.
-    if a.state != b.state { return a.state == .pending }
-    return a.fileName < b.fileName
   }
 }
 
@@ -96,7 +84,7 @@ package struct PruneDecision: Sendable, Hashable {
     case count(number: Int, limit: Int)
   }
 
-  package let report: Report
+  package let report: PruneReport
   /// Its position, 1 for the newest.
   package let number: Int
   /// The size of this report and all newer ones, each rounded up to whole KiB.
@@ -120,25 +108,8 @@ package enum Removal: Sendable, Equatable {
 }
 
 extension CrashDatabase {
-  /// All pending and completed reports. A report that was moved during the listing occurs once. Throws `FileFailure`.
-  package func allReports() throws(FileFailure) -> ReportListing {
-    var all = ReportListing()
-    let pending = try listing(of: .pending)
-    let completed = try listing(of: .completed)
-    let ids = Set(completed.reports.map(\.id))
-    for report in pending.reports {
-      // Counted twice, it would push others over a limit.
-      if ids.contains(report.id), try !isThere(report) { continue }
-      all.reports.append(report)
-    }
-    all.reports += completed.reports
-    all.failures = pending.failures + completed.failures
-    all.lockedIDs = pending.lockedIDs.union(completed.lockedIDs)
-    return all
-  }
-
-  fileprivate func isThere(_ report: Report) throws(FileFailure) -> Bool {
-    try folder(report.state.folderName)?.status(report.fileName)?.kind == .regular
+  func isThere(_ report: ReportFile) throws(FileFailure) -> Bool {
+    try folder(report.state.folderName)?.status(report.name)?.kind == .regular
   }
 
   /// The result that `DatabaseSession.prune` would have for a report now. Nothing is changed.
@@ -147,7 +118,7 @@ extension CrashDatabase {
   ///   - report: a report that the rules remove.
   ///   - expiredLocks: whether expired locks are removed before.
   ///   - now: in seconds since 1970.
-  package func predictPruning(of report: Report, removingExpiredLocks expiredLocks: Bool, now: Int64) -> Removal {
+  package func predictPruning(of report: ReportFile, removingExpiredLocks expiredLocks: Bool, now: Int64) -> Removal {
     do {
       switch try lockState(report.id, in: report.state) {
       case nil, .abandoned: return .removed
@@ -160,7 +131,7 @@ extension CrashDatabase {
 
 extension DatabaseSession {
   /// Deletes a report that the rules remove, with its metadata and attachments, if its lock is not held.
-  package func prune(_ report: Report) -> Removal {
+  package func prune(_ report: ReportFile) -> Removal {
     do {
       let lock = try self.lock(report.id, in: report.state)
       // It may be uploaded and completed by now; or its upload was requested.

@@ -25,14 +25,11 @@ extension CrashDatabase {
   ///
   /// - Parameters:
   ///   - rules: contain the size limit.
-  ///   - decisions: the decisions for all reports of the database.
+  ///   - keptKibibytes: the size of the reports that stay, each rounded up.
   ///   - gone: rejected dumps that are removed anyway.
-  package func otherDumps(_ rules: PruneRules, _ decisions: [PruneDecision], gone: Set<FileName>) -> OtherDumps {
+  package func otherDumps(_ rules: PruneRules, keptKibibytes: UInt64, gone: Set<FileName>) -> OtherDumps {
     var others = OtherDumps()
-    var size: UInt64 = 0
-    for decision in decisions where !decision.isPruned {
-      size = size.saturatingSum(decision.report.storedSize.kibibytes)
-    }
+    var size = keptKibibytes
     do {
       let pending = try pendingDumps()
       others.failures = pending.failures
@@ -67,5 +64,5 @@ extension CleaningRules {
 
 extension UInt64 {
   /// The size in KiB, rounded up.
-  var kibibytes: UInt64 { self / 1024 + (self % 1024 == 0 ? 0 : 1) }
+  package var kibibytes: UInt64 { self / 1024 + (self % 1024 == 0 ? 0 : 1) }
 }

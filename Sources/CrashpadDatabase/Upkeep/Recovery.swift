@@ -38,7 +38,9 @@ extension DatabaseSession {
     var isWhole = true
     for state in ReportState.allCases {
       let folder = folder(state)
-      for name in try folder.names() where name.hasSuffix(DatabaseLayout.lockExtension) {
+      var locks: [FileName] = []
+      try folder.forEachName { if $0.hasSuffix(DatabaseLayout.lockExtension) { locks.append($0) } }
+      for name in locks {
         // Other spellings of our names are not ours.
         guard let stem = name.removing(suffix: DatabaseLayout.lockExtension), let id = stem.uuid,
           DatabaseLayout.lock(id) == name
@@ -61,7 +63,7 @@ extension DatabaseSession {
     let lock = try lock(id, in: state)
     try withExtendedLifetime(lock) {
       guard try folder.status(stem.reportName) == nil else { return }
-      try folder.remove(stem.metadataName)
+      try removeMetadata(stem, in: folder)
       if try !database.hasReport(id) { try removeAttachments(stem) }
     }
   }

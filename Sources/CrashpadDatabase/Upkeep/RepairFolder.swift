@@ -31,10 +31,14 @@ final class RepairFolder: FolderView {
 
   // MARK: Reading
 
-  func names() throws(FileFailure) -> [FileName] {
-    let names = try database.folder(name)?.names() ?? []
-    return names.filter { changes[$0] == nil }
-      + changes.compactMap { name, content in if case .gone = content { nil } else { name } }
+  func forEachName(_ body: (FileName) throws(FileFailure) -> Void) throws(FileFailure) {
+    try database.folder(name)?.forEachName { name throws(FileFailure) in
+      if changes[name] == nil { try body(name) }
+    }
+    for (name, content) in changes {
+      if case .gone = content { continue }
+      try body(name)
+    }
   }
 
   func status(_ file: FileName) throws(FileFailure) -> FileStatus? {

@@ -172,6 +172,7 @@ package final class EventCursor: Sendable {
       do {
         try target.file.write(bytes)
         try target.file.sync()
+        if status.size == 0 { try target.syncName() }
       } catch {
         try? target.truncate(to: status.size)
         try? file.truncate(to: state.content.end)
@@ -193,6 +194,7 @@ package final class EventCursor: Sendable {
     do {
       try file.file.write(Array(((start == 0 ? CursorText.header + "\n" : "") + text).utf8))
       try file.file.sync()
+      if start == 0 { try file.syncName() }
     } catch {
       try? file.truncate(to: start)
       throw error

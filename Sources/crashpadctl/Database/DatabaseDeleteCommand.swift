@@ -59,7 +59,7 @@ struct DatabaseDeleteCommand: Command {
     }
     let run = ReportChangeRun(
       database: database, isDryRun: dryRun, check: { _ in }, change: Self.delete, takesRemains: true,
-      finish: { try $0.syncRemovals() })
+      deletes: true)
     throw ExitCode(try run.run(ids, command: "delete", done: "deleted", format).rawValue)
   }
 }

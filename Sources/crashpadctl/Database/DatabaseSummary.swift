@@ -39,7 +39,7 @@ struct DatabaseSummary {
 
   init(_ database: CrashDatabase) throws(FileFailure) {
     settings = try database.settings()
-    for state in ReportState.allCases { add(try database.listing(of: state), state) }
+    for state in ReportState.allCases { reports[state] = try add(state, of: database) }
     let pending = try database.pendingDumps()
     failures += pending.failures
     for dump in pending.dumps {
@@ -52,22 +52,22 @@ struct DatabaseSummary {
     for size in new.others { newFiles.add(size) }
   }
 
-  private mutating func add(_ listing: ReportListing, _ state: ReportState) {
+  private mutating func add(_ state: ReportState, of database: CrashDatabase) throws(FileFailure) -> Reports {
     var reports = Reports()
-    failures += listing.failures
-    reports.locked = listing.lockedIDs.count
-    for report in listing.reports {
+    let listing = try database.forEachReport(in: state) { report in
       reports.files.add(report.size)
       for attachment in report.attachments { attachments.add(attachment.size) }
       guard let metadata = report.metadata.value else {
         reports.withoutMetadata += 1
-        continue
+        return
       }
       if metadata.isUploaded { reports.uploaded += 1 }
       if metadata.isUploadExplicitlyRequested { reports.requested += 1 }
       oldest = min(oldest ?? .max, metadata.creationTime)
       newest = max(newest ?? .min, metadata.creationTime)
     }
-    self.reports[state] = reports
+    failures += listing.failures
+    reports.locked = listing.lockedIDs.count
+    return reports
   }
 }

@@ -13,8 +13,8 @@ struct ReportChangeRun {
   let change: (DatabaseSession, UUIDBytes) throws -> Void
   /// Whether a report may be named of which only metadata or attachments are left.
   var takesRemains = false
-  /// Called once after all changes.
-  var finish: (DatabaseSession) throws -> Void = { _ in }
+  /// Whether the change deletes the report. A full disk has no room for a session, until some are deleted without.
+  var deletes = false
 
   struct Outcome {
     let id: UUIDBytes
@@ -26,10 +26,31 @@ struct ReportChangeRun {
   /// changed at all.
   func run(_ ids: [UUIDBytes], _ report: (Outcome) -> Void) throws {
     if ids.isEmpty { return }
-    let session = isDryRun ? nil : try DatabaseSession(database, now: TimeArgument.now)
+    var rest = ids[...]
+    let session = isDryRun ? nil : try begin(&rest, report)
     defer { session?.close() }
-    for id in ids { report(outcome(id, in: session)) }
-    if let session { try finish(session) }
+    for id in rest { report(outcome(id, in: session)) }
+    if deletes, !isDryRun { try database.syncRemovals() }
+  }
+
+  /// Begins a session, and takes the reports from `ids` that had to be deleted before there was room for one; nil if there are
+  /// no others. Throws `FileFailure`.
+  private func begin(
+    _ ids: inout ArraySlice<UUIDBytes>, _ report: (Outcome) -> Void
+  ) throws(FileFailure) -> DatabaseSession? {
+    while true {
+      do { return try DatabaseSession(database, now: TimeArgument.now) } catch {
+        guard deletes, error.isOutOfRoom, let id = ids.first else {
+          if deletes, error.isOutOfRoom { return nil }
+          throw error
+        }
+        guard let found = try database.report(id), database.removeWithoutLock(found.file) == .removed else {
+          throw error
+        }
+        ids.removeFirst()
+        report(Outcome(id: id, bytes: found.totalSize, failure: nil))
+      }
+    }
   }
 
   private func outcome(_ id: UUIDBytes, in session: DatabaseSession?) -> Outcome {

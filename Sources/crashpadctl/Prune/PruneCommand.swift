@@ -91,13 +91,19 @@ struct PruneCommand: Command {
   }
 
   private func print(_ results: PruneRun.Results, of run: PruneRun) {
-    let text = PruneText(database: run.database, isDryRun: dryRun)
-    for line in text.errors(results) { Terminal.error(line) }
+    let text = PruneText(run: run)
+    text.forEachError(results) { Terminal.error($0) }
     switch format {
     case .text where quiet: break
     case .text:
-      let lines = text.lines(results)
-      if !lines.isEmpty { Terminal.output(lines.joined(separator: "\n") + "\n") }
+      var page = ""
+      text.forEachLine(results) { line in
+        page += line + "\n"
+        if page.utf8.count < 1 << 16 { return }
+        Terminal.output(page)
+        page = ""
+      }
+      if !page.isEmpty { Terminal.output(page) }
     case .json: PruneDocument.document.print(PruneDocument(run: run, results: results))
     }
     if !quiet { Terminal.error("crashpadctl: " + text.summary(results)) }

@@ -15,9 +15,14 @@ struct PruneDocument {
     .object("rules", rules, "The limits.", .always) { $0.run },
     .object("totals", totals, "Numbers and sizes. In a dry run, items that would be removed count as removed.", .always)
     {
-      PruneTotals($0.results)
+      PruneTotals($0.run, $0.results)
     },
-    .list("reports", report, "The reports that exceed a limit, the newest first.") { $0.reports },
+    .stream("reports", report, "The reports that exceed a limit, the newest first.") { document, write in
+      document.run.forEachBeyond(document.results) { decision, removal in
+        let outcome = removal.map { RemovalOutcome($0, isDryRun: document.run.isDryRun) }
+        write(ReportItem(run: document.run, decision: decision, outcome: outcome))
+      }
+    },
     .list("rejected", leftover, "The dumps in `rejected/` that do not fit under `max_size`.") { document in
       document.results.surplus.map { Item(run: document.run, leftover: $0.leftover, removal: $0.removal) }
     },
@@ -68,20 +73,11 @@ struct PruneDocument {
 
   // MARK: Reports
 
+  /// A report beyond a limit; pending ones may be kept.
   private struct ReportItem {
     let run: PruneRun
     let decision: PruneDecision
     let outcome: RemovalOutcome?
-  }
-
-  /// Every report beyond a limit, including pending reports that are kept.
-  private var reports: [ReportItem] {
-    var removals = results.reports.makeIterator()
-    return results.decisions.filter { !$0.reasons.isEmpty }.map { decision in
-      let removal = decision.isPruned ? removals.next()?.removal : nil
-      return ReportItem(
-        run: run, decision: decision, outcome: removal.map { RemovalOutcome($0, isDryRun: run.isDryRun) })
-    }
   }
 
   private static let report = Record<ReportItem>(
@@ -89,9 +85,9 @@ struct PruneDocument {
     .word("state", of: ReportState.allCases.map(\.rawValue), "`pending` or `completed`.", .always) {
       $0.decision.report.state.rawValue
     },
-    .path("path", "The path of its file.", .always) { $0.run.database.path(of: $0.decision.report) },
+    .path("path", "The path of its file.", .always) { $0.run.database.path(of: $0.decision.report.file) },
     .time("created", "The time of its creation.") { $0.decision.report.creationTime },
-    .number("bytes", "Its size, including attachments.", .always) { $0.decision.report.totalSize },
+    .number("bytes", "Its size, including attachments.", .always) { Int(clamping: $0.decision.report.size) },
     .number("number", "Its position, 1 for the newest of all reports.", .always) { $0.decision.number },
     .number("running_kib", "The size of all reports up to it, each rounded up to whole KiB.", .always) {
       $0.decision.kibibytes

@@ -16,8 +16,10 @@ struct PruneRun {
 
   /// The decisions and their results.
   struct Results {
-    var decisions: [PruneDecision] = []
-    var reports: [(decision: PruneDecision, removal: Removal)] = []
+    /// All reports; those beyond a limit are removed in this order.
+    fileprivate(set) var list = PruneList()
+    /// The outcomes for the first of those that are removed; the run was asked to end before the others.
+    fileprivate(set) var removed = RemovalList()
     var leftovers: [(leftover: Leftover, removal: Removal)] = []
     var others = OtherDumps()
     /// Rejected dumps beyond the size limit.
@@ -25,13 +27,20 @@ struct PruneRun {
     /// The parts that could not be examined.
     var failures: [FileFailure] = []
 
-    var removals: [Removal] { reports.map(\.removal) + (leftovers + surplus).map(\.removal) }
+    /// The outcomes for leftovers and rejected dumps.
+    private var otherRemovals: [Removal] { (leftovers + surplus).map(\.removal) }
+
+    var counts: OutcomeCounts {
+      var counts = RemovalOutcome.counts(of: otherRemovals)
+      for removal in removed { counts.add(RemovalOutcome(removal, isDryRun: false).kind) }
+      return counts
+    }
 
     /// Whether the run was asked to end before all was removed.
     private(set) var hasEnded = false
 
     var status: ExitStatus {
-      EndSignals.status(failures.isEmpty ? RemovalOutcome.status(of: removals) : .findings, isPartial: hasEnded)
+      EndSignals.status(failures.isEmpty ? counts.status : .findings, isPartial: hasEnded)
     }
 
     fileprivate mutating func ends(_ runEnd: RunEnd) -> Bool {
@@ -54,30 +63,34 @@ struct PruneRun {
     }
     let abandoned = leftovers.filter { $0.kind == .reportWithoutMetadata }
     let paths = Set(abandoned.map { database.path(of: $0) })
-    let listing = try database.allReports()
-    results.failures += listing.failures
-    let reports = listing.reports.filter { !paths.contains(database.path(of: $0)) }
-    results.decisions = rules.decide(reports, now: now)
-    let pruned = results.decisions.filter(\.isPruned)
+    let (list, failures) = try database.reportsToPrune { !paths.isEmpty && paths.contains(database.path(of: $0)) }
+    results.list = list
+    results.failures += failures
+    var prunedCount = 0
+    var kept: UInt64 = 0
+    rules.decide(list, now: now) { decision in
+      if decision.isPruned { prunedCount += 1 } else { kept = kept.saturatingSum(decision.report.size.kibibytes) }
+    }
     let rejected = leftovers.filter { $0.kind == .rejectedDump }
-    results.others = database.otherDumps(rules, results.decisions, gone: Set(rejected.map(\.name)))
+    results.others = database.otherDumps(rules, keptKibibytes: kept, gone: Set(rejected.map(\.name)))
     results.failures += results.others.failures
     if isDryRun {
       results.leftovers = leftovers.map { ($0, .removed) }
       results.surplus = results.others.surplus.map { ($0, .removed) }
-      results.reports = pruned.map {
-        ($0, database.predictPruning(of: $0.report, removingExpiredLocks: cleaningRules != nil, now: now))
+      rules.decide(list, now: now) { decision in
+        guard decision.isPruned else { return }
+        results.removed.append(
+          database.predictPruning(of: decision.report.file, removingExpiredLocks: cleaningRules != nil, now: now))
       }
       return results
     }
     // If there is nothing to do, the database is not written to. Changes of interrupted
     // runs are finished by a session.
-    if leftovers.isEmpty && pruned.isEmpty && results.others.surplus.isEmpty, try !database.hasDeadSessions() {
+    if leftovers.isEmpty && prunedCount == 0 && results.others.surplus.isEmpty, try !database.hasDeadSessions() {
       return results
     }
-    // Locks use the real time, whatever `--now` is, because other programs examine them.
-    let session: DatabaseSession
-    do { session = try DatabaseSession(database, now: TimeArgument.now) } catch { throw NotStarted(failure: error) }
+    let session = try begin(&results)
+    let removedBefore = results.removed.count
     defer { session.close() }
     for leftover in leftovers where !results.ends(runEnd) {
       results.leftovers.append(
@@ -86,12 +99,79 @@ struct PruneRun {
     for dump in results.others.surplus where !results.ends(runEnd) {
       results.surplus.append((dump, session.prune(dump)))
     }
-    for decision in pruned where !results.ends(runEnd) {
-      results.reports.append((decision, session.prune(decision.report)))
+    var index = 0
+    rules.decide(list, now: now) { decision in
+      guard decision.isPruned else { return }
+      index += 1
+      if index > removedBefore, !results.ends(runEnd) { results.removed.append(session.prune(decision.report.file)) }
     }
-    let hasRemoved =
-      results.reports.contains { $0.1 == .removed } || results.surplus.contains { $0.1 == .removed }
+    let hasRemoved = results.removed.contains(.removed) || results.surplus.contains { $0.1 == .removed }
     if hasRemoved { try session.syncRemovals() }
     return results
+  }
+
+  /// Begins a session. A full disk has no room for one, until some of the reports are removed without.
+  private func begin(_ results: inout Results) throws(NotStarted) -> DatabaseSession {
+    // Locks use the real time, whatever `--now` is, because other programs examine them.
+    var failure: FileFailure
+    do { return try DatabaseSession(database, now: TimeArgument.now) } catch { failure = error }
+    var session: DatabaseSession?
+    rules.decide(results.list, now: now) { decision in
+      guard decision.isPruned, session == nil, failure.isOutOfRoom else { return }
+      results.removed.append(database.removeWithoutLock(decision.report.file))
+      do throws(FileFailure) { session = try DatabaseSession(database, now: TimeArgument.now) } catch {
+        failure = error
+      }
+    }
+    guard let session else { throw NotStarted(failure: failure) }
+    return session
+  }
+}
+
+/// The outcomes of removals, in their order; there may be millions, of which nearly all are plain.
+struct RemovalList {
+  private enum Code: UInt8 { case removed, changed, other }
+
+  private var codes: [Code] = []
+  private var others: [Int: Removal] = [:]
+
+  mutating func append(_ removal: Removal) {
+    switch removal {
+    case .removed: codes.append(.removed)
+    case .changed: codes.append(.changed)
+    case .busy, .failed:
+      others[codes.count] = removal
+      codes.append(.other)
+    }
+  }
+}
+
+extension RemovalList: RandomAccessCollection {
+  var startIndex: Int { 0 }
+  var endIndex: Int { codes.count }
+
+  subscript(index: Int) -> Removal {
+    switch codes[index] {
+    case .removed: .removed
+    case .changed: .changed
+    case .other: others[index] ?? .changed
+    }
+  }
+}
+
+extension PruneRun {
+  /// Calls `body` for each report beyond a limit, with the outcome of its removal; nil if it is kept, or the run was asked
+  /// to end before it.
+  func forEachBeyond(_ results: Results, _ body: (PruneDecision, Removal?) -> Void) {
+    var index = 0
+    rules.decide(results.list, now: now) { decision in
+      if decision.reasons.isEmpty { return }
+      var removal: Removal?
+      if decision.isPruned {
+        if index < results.removed.count { removal = results.removed[index] }
+        index += 1
+      }
+      body(decision, removal)
+    }
   }
 }

@@ -7,33 +7,33 @@ import SystemPackage
 
 /// The text output of `prune`.
 struct PruneText {
-  let database: CrashDatabase
-  let isDryRun: Bool
+  let run: PruneRun
 
+  private var database: CrashDatabase { run.database }
+  private var isDryRun: Bool { run.isDryRun }
   private var verb: String { isDryRun ? "would be removed" : "removed" }
 
   // MARK: Standard output
 
-  /// A line for each removed item, with the reason.
-  func lines(_ results: PruneRun.Results) -> [String] {
-    var lines: [String] = []
+  /// Calls `write` with a line for each removed item, with the reason.
+  func forEachLine(_ results: PruneRun.Results, _ write: (String) -> Void) {
     for (leftover, removal) in results.leftovers where removal == .removed {
       let path = TextFormat.printable(database.path(of: leftover))
-      lines.append("\(path): \(verb) (\(TextFormat.size(leftover.size))): \(Self.sentence(leftover))")
+      write("\(path): \(verb) (\(TextFormat.size(leftover.size))): \(Self.sentence(leftover))")
     }
     for (dump, removal) in results.surplus where removal == .removed {
       let path = TextFormat.printable(database.path(of: dump))
-      lines.append("\(path): \(verb) (\(TextFormat.size(dump.size))): \(Self.sentence(dump)), beyond --max-size")
+      write("\(path): \(verb) (\(TextFormat.size(dump.size))): \(Self.sentence(dump)), beyond --max-size")
     }
-    for (decision, removal) in results.reports where removal == .removed {
-      let path = TextFormat.printable(database.path(of: decision.report))
+    run.forEachBeyond(results) { decision, removal in
+      guard removal == .removed else { return }
+      let path = TextFormat.printable(database.path(of: decision.report.file))
       let reasons = decision.reasons.map { Self.sentence($0, decision.report) }.joined(separator: "; ")
-      lines.append("\(path): \(verb) (\(TextFormat.size(UInt64(clamping: decision.report.totalSize)))): \(reasons)")
+      write("\(path): \(verb) (\(TextFormat.size(decision.report.size))): \(reasons)")
     }
-    return lines
   }
 
-  private static func sentence(_ reason: PruneDecision.Reason, _ report: Report) -> String {
+  private static func sentence(_ reason: PruneDecision.Reason, _ report: PruneReport) -> String {
     switch reason {
     case .age(let limit): "created \(TextFormat.date(report.creationTime)), before \(TextFormat.date(limit))"
     case .size(let kibibytes, let limit):
@@ -60,22 +60,21 @@ struct PruneText {
 
   // MARK: Standard error
 
-  /// A line for each item that could not be removed.
-  func errors(_ results: PruneRun.Results) -> [String] {
-    let unseen = results.failures.map { Sentences.databaseFailure($0, database.path) }
-    let leftovers = (results.leftovers + results.surplus).compactMap {
-      line(database.path(of: $0.leftover), $0.removal)
+  /// Calls `write` with a line for each item that could not be removed.
+  func forEachError(_ results: PruneRun.Results, _ write: (String) -> Void) {
+    for failure in results.failures { write(Sentences.databaseFailure(failure, database.path)) }
+    func add(_ path: FilePath, _ removal: Removal) {
+      if let line = RemovalOutcome(removal, isDryRun: isDryRun).line(path) { write(line) }
     }
-    return unseen + leftovers + results.reports.compactMap { line(database.path(of: $0.decision.report), $0.removal) }
-  }
-
-  private func line(_ path: FilePath, _ removal: Removal) -> String? {
-    RemovalOutcome(removal, isDryRun: isDryRun).line(path)
+    for (leftover, removal) in results.leftovers + results.surplus { add(database.path(of: leftover), removal) }
+    run.forEachBeyond(results) { decision, removal in
+      if let removal, removal != .removed { add(database.path(of: decision.report.file), removal) }
+    }
   }
 
   /// Such as "3 reports removed (1.2 MiB), 7 kept (3 MiB), 1 busy; 4 leftovers removed (12 KiB)".
   func summary(_ results: PruneRun.Results) -> String {
-    let totals = PruneTotals(results)
+    let totals = PruneTotals(run, results)
     func size(_ total: PruneTotals.Total) -> String { "(\(TextFormat.size(total.bytes)))" }
     var text = "\(TextFormat.count(totals.removed.count, "report")) \(verb) \(size(totals.removed))"
     text += ", \(grouped(totals.kept.count)) kept \(size(totals.kept))"

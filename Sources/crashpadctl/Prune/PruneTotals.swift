@@ -8,10 +8,12 @@ struct PruneTotals {
     var bytes: UInt64 = 0
 
     init(_ sizes: some Sequence<UInt64>) {
-      for size in sizes {
-        count += 1
-        bytes &+= size
-      }
+      for size in sizes { add(size) }
+    }
+
+    mutating func add(_ size: UInt64) {
+      count += 1
+      bytes &+= size
     }
 
     init(count: Int, bytes: UInt64) {
@@ -38,16 +40,20 @@ struct PruneTotals {
 
   var kept: Total { reports.without(removed) }
 
-  init(_ results: PruneRun.Results) {
-    func size(_ decision: PruneDecision) -> UInt64 { UInt64(clamping: decision.report.totalSize) }
-    reports = Total(results.decisions.map(size))
-    removed = Total(results.reports.filter { $0.removal == .removed }.map { size($0.decision) })
-    keptPending = results.decisions.count(where: \.isKeptAsPending)
+  init(_ run: PruneRun, _ results: PruneRun.Results) {
+    reports = Total(results.list.lazy.map(\.size))
+    var removed = Total(count: 0, bytes: 0)
+    var keptPending = 0
+    run.forEachBeyond(results) { decision, removal in
+      if decision.isKeptAsPending { keptPending += 1 }
+      if removal == .removed { removed.add(decision.report.size) }
+    }
+    (self.removed, self.keptPending) = (removed, keptPending)
     waiting = Total(count: results.others.waitingCount, bytes: results.others.waitingSize)
     rejected = Total(results.surplus.filter { $0.removal == .removed }.map(\.leftover.size))
     keptRejected = Total(results.others.rejected.map(\.size)).without(rejected)
     cleaned = Total(results.leftovers.filter { $0.removal == .removed }.map(\.leftover.size))
-    let counts = RemovalOutcome.counts(of: results.removals)
+    let counts = results.counts
     busy = counts[RemovalOutcome.busy]
     failed = counts[RemovalOutcome.failed] + results.failures.count
   }

@@ -47,11 +47,11 @@ struct RemovalOutcome {
     self.line = { path in line(path, reason ?? "") }
   }
 
-  static func counts(of removals: [Removal]) -> OutcomeCounts {
+  static func counts(of removals: some Sequence<Removal>) -> OutcomeCounts {
     var counts = OutcomeCounts(kinds)
     for removal in removals { counts.add(RemovalOutcome(removal, isDryRun: false).kind) }
     return counts
   }
 
-  static func status(of removals: [Removal]) -> ExitStatus { counts(of: removals).status }
+  static func status(of removals: some Sequence<Removal>) -> ExitStatus { counts(of: removals).status }
 }

@@ -84,7 +84,13 @@ struct UnlockRun {
 
   func run() throws(FileFailure) -> Outcome {
     let pending = try database.pendingDumps()
-    return Outcome(entries: pending.dumps.filter(\.isLocked).map(unlock), unreadable: pending.failures)
+    let entries = pending.dumps.filter(\.isLocked).map(unlock)
+    var failures = pending.failures
+    // After a power failure, the dumps would be locked again.
+    if entries.contains(where: { $0.unlockedAs != nil }) {
+      do { try database.syncDumps() } catch { failures.append(error) }
+    }
+    return Outcome(entries: entries, unreadable: failures)
   }
 
   private func unlock(_ dump: PendingDump) -> Entry {

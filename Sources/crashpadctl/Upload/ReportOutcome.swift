@@ -27,6 +27,9 @@ struct ReportOutcome {
   static let uploaded = OutcomeKind("uploaded", "`server_id` is the server's answer") { "\(grouped($0)) uploaded" }
   static let completedEarlier = OutcomeKind(
     "completed-earlier-upload", countedAs: "uploaded", "a run that died had uploaded it")
+  static let unmoved = OutcomeKind(
+    "unmoved", "it was uploaded, but could not be moved to `completed/`; the next run does that", exit: .findings
+  ) { "\(grouped($0)) uploaded and not moved" }
   static let planned = OutcomeKind("planned", "only in a dry run") { "\(grouped($0)) would be uploaded" }
   static let skipped = OutcomeKind("skipped", "the settings do not allow uploads, so it is now completed")
   static let kept = OutcomeKind("kept", "the settings do not allow uploads, and it stays pending")
@@ -58,7 +61,8 @@ struct ReportOutcome {
   static let gone = OutcomeKind("gone", countedAs: nil, "another run was faster")
 
   static let kinds = [
-    uploaded, completedEarlier, planned, skipped, kept, waiting, paused, failed, deferred, givenUp, notTried, busy,
+    uploaded, completedEarlier, unmoved, planned, skipped, kept, waiting, paused, failed, deferred, givenUp, notTried,
+    busy,
     unusable, unrecorded, gone,
   ]
 
@@ -74,6 +78,14 @@ struct ReportOutcome {
       self.init(Self.uploaded, "uploaded \(name) (\(grouped(byteCount)) bytes)")
       self.serverID = serverID
       bytes = byteCount
+    case .unmoved(let serverID, let byteCount, let failure):
+      let reason = DatabaseSentences.failure(failure).text
+      let name = UploadSentences.serverID(serverID)
+      self.init(
+        Self.unmoved, "warning: uploaded as \(name), but it stays pending until the next run: \(reason)", .always)
+      self.serverID = serverID
+      bytes = byteCount
+      error = reason
     case .completedEarlierUpload:
       self.init(Self.completedEarlier, "was uploaded by a run that died; completed now")
     case .skipped:
