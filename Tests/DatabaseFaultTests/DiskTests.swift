@@ -53,6 +53,50 @@ struct DiskTests {
   }
 
   @Test(
+    "On a disk that is full, or has no file to give any more, reports can be deleted, which makes room",
+    .enabled(if: Machine.canMount, "no rights to mount"), arguments: ["256k", "4m,nr_inodes=64"])
+  func makingRoom(_ size: String) throws {
+    let folder = try TemporaryFolder()
+    try DatabasePlan.reports.make(at: folder.url("db"))
+    let ids = [50, 51, 61].map(DatabasePlan.id)
+    let prune = "crashpadctl prune --database db --pending --max-reports 1 --now \(DatabasePlan.now)"
+    let result = try onDisk(
+      size, folder,
+      """
+      fill() { cat /dev/zero > filler 2>/dev/null; i=0; while : > filler$i; do i=$((i+1)); done 2>/dev/null; }
+      fill; crashpadctl database settings --database db --uploads-enabled yes; echo $?
+      fill; crashpadctl database delete --database db \(ids.joined(separator: " ")); echo $?
+      fill; \(prune); echo $?; rm filler*; crashpadctl process --database db --limit 0; echo $?
+      """)
+    let statuses = result.outputLines.filter { Int($0) != nil }
+    #expect(statuses == ["74", "0", "0", "0"], "\(result.text) \(result.errorText)")
+    let tree = try Tree(at: folder.url("out"))
+    #expect(tree.entries.keys.allSatisfy { name in !ids.contains { name.contains($0) } })
+    #expect(["pending", "completed"].flatMap(tree.names).count { $0.hasSuffix(".dmp") } == 1)
+    #expect(tree.names(in: "new") == ["\(DatabasePlan.id(65)).dmp"])
+  }
+
+  @Test(
+    "On a file system on which each name of a file has locks of its own, runs at once make each report once",
+    .enabled(if: Machine.hasBindfs, "no bindfs, or no rights to mount"))
+  func locksOfNames() throws {
+    let stage = try Stage(Scenario("process", .plain(30), Self.process))
+    try stage.scenario.plan.make(at: stage.folder.url("lower/db"))
+    let run = "crashpadctl \(Self.process) 2>> ../errors"
+    let result = try Tool.shell(
+      """
+      mkdir fuse && bindfs lower fuse && cd fuse || exit 9
+      for i in 1 2 3; do \(run) & done; wait; \(run); echo $?
+      cd .. && umount fuse
+      """, in: stage.folder)
+    #expect(result.text == "0\n", "\(result.errorText)")
+    #expect(try Tree(at: stage.folder.url("lower/db")).differences(from: stage.expected).isEmpty)
+    let text = String(decoding: try stage.folder.bytes(of: "errors"), as: UTF8.self)
+    let processed = text.matches(of: /(\d+) processed/).compactMap { Int($0.1) }.reduce(0, +)
+    #expect(processed == 30, "\(text)")
+  }
+
+  @Test(
     "On a disk that is read-only nothing is changed, and what would be done can be told",
     .enabled(if: Machine.canMount, "no rights to mount"))
   func readOnly() throws {

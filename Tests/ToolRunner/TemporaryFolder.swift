@@ -92,6 +92,9 @@ public final class TemporaryFolder: Sendable {
 /// The rights that this machine gives to a test.
 public enum Machine {
   public static let isRoot = geteuid() == 0
+  /// A file system of FUSE can be mounted.
+  public static let hasBindfs =
+    isRoot && ["/usr/bin/bindfs", "/dev/fuse"].allSatisfy { FileManager.default.fileExists(atPath: $0) }
   public static let hasSetpriv = FileManager.default.isExecutableFile(atPath: "/usr/bin/setpriv")
 
   /// Whether script(1) can make a terminal.

@@ -99,14 +99,11 @@ public final class DatabaseSession: Sendable {
       let own = state.withLock { $0.file }
       do {
         try own.sync()
-        if state.withLock({ $0.linksShowOwner }) == false {
+        guard try linksShowOwner(own) else {
           return try LockFile.makeInPlace(name, in: folder, now: now, onFailure: leave)
         }
         try new.link(own.name, to: folder, as: name)
-        if try showsOwner(name, in: folder, own) {
-          return ReportLock(name: name, folder: folder, file: own.file, onFailure: leave)
-        }
-        try folder.remove(name)
+        return ReportLock(name: name, folder: folder, file: own.file, onFailure: leave)
       } catch {
         switch error.errno {
         case .fileExists: return nil
@@ -127,11 +124,15 @@ public final class DatabaseSession: Sendable {
     throw FileFailure(folder.path.appending(name), .tooManyLinks)
   }
 
-  /// Whether the owner is seen through `name`, a link of the session's file. On some file systems, such as those of FUSE that
-  /// know files by their paths, each name has locks of its own: there this lock would look abandoned.
-  private func showsOwner(_ name: FileName, in folder: Folder, _ own: SessionFile) throws(FileFailure) -> Bool {
-    if !own.content.isMarked || state.withLock({ $0.linksShowOwner }) == true { return true }
-    let shows = try LockFile.openLock(name, in: folder)?.ownership() != .free
+  /// Whether the owner is seen through a link of the session's file. On some file systems, such as those of FUSE that know
+  /// files by their paths, each name has locks of its own: there a lock that is a link would look abandoned.
+  private func linksShowOwner(_ own: SessionFile) throws(FileFailure) -> Bool {
+    if !own.content.isMarked { return true }
+    if let known = state.withLock({ $0.linksShowOwner }) { return known }
+    let probe = temporaryName()
+    try new.link(own.name, to: new, as: probe)
+    defer { discard(probe) }
+    let shows = try LockFile.openLock(probe, in: new)?.ownership() != .free
     state.withLock { $0.linksShowOwner = shows }
     return shows
   }
