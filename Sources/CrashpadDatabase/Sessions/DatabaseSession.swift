@@ -44,7 +44,10 @@ public final class DatabaseSession: Sendable {
   public func close() {
     let (isLeft, states) = state.withLock { ($0.isLeft, $0.lockedStates) }
     if isLeft { return }
-    for state in states { do throws(FileFailure) { try folder(state).sync() } catch { return } }
+    // Reports were moved to completed/: their new names come first.
+    for state in [ReportState.completed, .pending] where states.contains(state) {
+      do throws(FileFailure) { try folder(state).sync() } catch { return }
+    }
     state.withLock { $0.file.remove() }
   }
 
