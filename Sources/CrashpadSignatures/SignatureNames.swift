@@ -24,10 +24,11 @@ final class SignatureNames: Sendable {
     for (number, frame) in frames.enumerated() {
       let place = Place(frame, number, &modules, isGo: frame.frame.module.map { go.contains($0) } ?? false)
       if version != .first {
-        if let called = tailCalled(place, callee: number > 0 ? frames[number - 1] : nil) { entries.append(called) }
-        entries += inlined(place)
+        let (calls, function) = (inlined(place), entry(place))
+        entries += tailCalled(place) + lambda(place, function, calls) + calls + [function]
+      } else {
+        entries.append(entry(place))
       }
-      entries.append(entry(place))
     }
     return entries
   }
@@ -73,17 +74,22 @@ final class SignatureNames: Sendable {
     return entry(place, symbol, function?.location?.file, isInlined: false, version == .first ? nil : function)
   }
 
-  /// The function that the call at the place goes to, if that is another than the frame above: it ended with a jump to it.
-  private func tailCalled(_ place: Place, callee: Symbolization.Frame?) -> StackEntry? {
-    guard let callee, place.frame.frame.isCaller, ![.scan, .prewalked].contains(place.frame.frame.trust),
-      !callee.frame.isSignalFrame, let target = place.frame.symbol?.callTarget,
-      let name = callee.symbol?.isNearest == false ? callee.symbol?.frames.last?.function : nil
-    else { return nil }
-    // Parts and clones of one function have suffixes.
-    if name.prefix(while: { $0 != "." }) == target.prefix(while: { $0 != "." }) { return nil }
-    var entry = entry(place, target, nil, isInlined: false)
-    entry.isTailCalled = true
-    return entry
+  /// The functions that ended with a jump to the frame above.
+  private func tailCalled(_ place: Place) -> [StackEntry] {
+    place.frame.tailCalls.compactMap { call in
+      guard let symbol = call.function.qualified ?? call.function.function ?? call.function.name else { return nil }
+      var entry = entry(place, symbol, nil, isInlined: call.isInlined, call.function)
+      entry.isTailCalled = true
+      return entry
+    }
+  }
+
+  /// The lambda that the function was made to call, if it was inlined there without a trace: the function's types name it.
+  private func lambda(_ place: Place, _ function: StackEntry, _ calls: [StackEntry]) -> [StackEntry] {
+    guard function.rule?.id == "c++-library", !calls.contains(where: \.isOwn),
+      let symbol = place.frame.symbol?.frames.last, let name = symbol.function.flatMap(CallableName.lambda)
+    else { return [] }
+    return [entry(place, name, nil, isInlined: true, symbol)]
   }
 
   /// The calls that were inlined at the place, the innermost first.

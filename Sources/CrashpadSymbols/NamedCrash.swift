@@ -20,6 +20,9 @@ public struct NamedCrash: Sendable {
     public let address: UInt64
     /// Whether the call was inlined into the next frame.
     public let isInlined: Bool
+    /// Whether the function ended with a jump to the frame before, so that the stack itself does not have it. Its address is
+    /// that of its caller.
+    public var isTailCall = false
   }
 
   /// A thread with its frames.
@@ -66,13 +69,15 @@ public struct NamedCrash: Sendable {
   private static func frames(_ frame: Symbolization.Frame, module: String?) -> [Frame] {
     let calls = frame.symbol?.frames ?? []
     let address = frame.frame.instruction
+    func named(_ call: SymbolizedAddress.Frame, isInlined: Bool, isTailCall: Bool = false) -> Frame {
+      Frame(
+        module: module, function: call.name ?? call.function, file: call.location?.file,
+        line: Int(clamping: call.location?.line ?? 0), address: address, isInlined: isInlined, isTailCall: isTailCall)
+    }
+    let jumps = frame.tailCalls.map { named($0.function, isInlined: $0.isInlined, isTailCall: true) }
     guard let function = calls.last else {
       return [Frame(module: module, function: nil, file: nil, line: 0, address: address, isInlined: false)]
     }
-    return (calls.dropLast().map { ($0, true) } + [(function, false)]).map { call, isInlined in
-      Frame(
-        module: module, function: call.name ?? call.function, file: call.location?.file,
-        line: Int(clamping: call.location?.line ?? 0), address: address, isInlined: isInlined)
-    }
+    return jumps + calls.dropLast().map { named($0, isInlined: true) } + [named(function, isInlined: false)]
   }
 }

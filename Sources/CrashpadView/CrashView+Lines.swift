@@ -15,7 +15,7 @@ extension CrashView {
     package let location: String?
     /// The same without directories.
     package let shortLocation: String?
-    /// Such as "server + 0x12b0", or "inlined"; empty if that is the name.
+    /// Such as "server + 0x12b0", "inlined" or "tail call"; empty if that is the name.
     package let module: String
     /// The address with all digits.
     package let address: String
@@ -35,17 +35,17 @@ extension CrashView {
       Line(
         number: row.number, name: name, offset: offset, location: location,
         shortLocation: location == nil ? nil : row.function?.shortSourceLine, module: module,
-        address: fullAddress(row.address), trust: row.isInlined ? "inlined" : row.trust.rawValue,
-        isGuess: row.trust == .scan && !row.isInlined)
+        address: fullAddress(row.address), trust: row.withoutFrame ?? row.trust.rawValue,
+        isGuess: row.trust == .scan && row.isFrame)
     }
-    if row.isSignalFrame, !row.isInlined { return line("<signal handler called>") }
+    if row.isSignalFrame, row.isFrame { return line("<signal handler called>") }
     let location = row.function?.sourceLine
     guard let name = row.name else {
       if row.moduleOffset != nil, let place { return line(place, location: location) }
       if module == nil, let place = unloadedLine(row.address) { return line(place, location: location) }
       return line("\(fullAddress(row.address)) in \(module ?? "no module")", location: location)
     }
-    if row.isInlined { return line(name, location: location, module: "inlined") }
+    if let reason = row.withoutFrame { return line(name, location: location, module: reason) }
     let offset = row.functionOffset.map { " + \($0)" + (row.isNearest ? " (nearest symbol)" : "") } ?? ""
     let origin = place ?? (row.isInferred ? "perf map" : "")
     return line(name, offset: offset, location: location, module: origin)
@@ -56,5 +56,13 @@ extension CrashView {
     var lines = rows.map { line($0) }
     if marking, let own = firstOwn(rows) { lines[own].isMarked = true }
     return lines
+  }
+}
+
+extension CrashView.Row {
+  /// Why it has no frame: "inlined", "tail call", "inferred tail call".
+  fileprivate var withoutFrame: String? {
+    if let tailCall { return (tailCall.isInferred ? "inferred " : "") + "tail call" }
+    return isInlined ? "inlined" : nil
   }
 }

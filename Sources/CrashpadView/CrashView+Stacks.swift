@@ -34,11 +34,16 @@ extension CrashView {
     /// Whether the first frame of the program in it is marked, as the most relevant one.
     package var isMarked: Bool { isCrashed || owner == .lastException }
 
-    /// The lines of the stack. Inlined calls come before the frame that contains them, and are numbered like frames.
+    /// The lines of the stack. Inlined calls come before the frame that contains them, and functions that ended with a jump
+    /// before the one that called them; all are numbered like frames.
     package var rows: [Row] {
       var rows: [Row] = []
       rows.reserveCapacity(frames.count)
       for frame in frames {
+        for call in frame.tailCalls {
+          rows.append(
+            Row(number: rows.count, frame: frame, function: call.function, isInlined: call.isInlined, tailCall: call))
+        }
         let functions = (frame.symbol ?? frame.inferred)?.frames ?? []
         for function in functions.dropLast() {
           rows.append(Row(number: rows.count, frame: frame, function: function, isInlined: true))
@@ -63,7 +68,11 @@ extension CrashView {
     /// Nil without symbols.
     package let function: SymbolizedAddress.Frame?
     package let isInlined: Bool
+    /// Set of a function that ended with a jump to the one above, and so has no frame of its own.
+    package var tailCall: TailCall?
 
+    /// Whether it is a frame of the stack itself.
+    package var isFrame: Bool { !isInlined && tailCall == nil }
     package var address: UInt64 { frame.frame.instruction }
     package var trust: FrameTrust { frame.frame.trust }
     package var module: Int? { frame.frame.module }

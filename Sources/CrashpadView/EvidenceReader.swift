@@ -88,7 +88,7 @@ private struct FrameReader {
           isOfApp: false, isUnloaded: true)
       ]
     }
-    return functions.isEmpty ? [make(nil)] : functions.map { make($0) }
+    return frame.tailCalls.map { make($0.function) } + (functions.isEmpty ? [make(nil)] : functions.map { make($0) })
   }
 }
 

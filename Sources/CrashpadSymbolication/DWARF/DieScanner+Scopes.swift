@@ -36,48 +36,39 @@ extension DieScanner {
     return open.isEmpty ? scopes : []
   }
 
-  /// The offset of the entry of the function that the call goes to which returns to `address`; nil if the entries of the
-  /// function at the start of `unit` do not say.
-  func callTarget(
-    _ unit: RawSpan, unitStart: UInt64, _ addresses: AddressTable, returningTo address: UInt64
-  ) -> UInt64? {
+  /// The offsets of the types for which the template was made whose entry is at the start of `unit`, and how many bytes were read.
+  func templateTypes(_ unit: RawSpan, unitStart: UInt64, most: Int) -> (types: [UInt64], bytes: Int) {
+    var types: [UInt64] = []
     var (offset, depth) = (0, 0)
-    while offset < unit.byteCount {
-      guard let code = unit.unsigned(&offset) else { return nil }
+    while offset < min(unit.byteCount, most), let code = unit.unsigned(&offset) {
       if code == 0 {
         depth -= 1
-        if depth <= 0 { return nil }
+        if depth <= 0 { break }
         continue
       }
-      guard code < UInt64(abbreviations.count), abbreviations[Int(code)].isKnown else { return nil }
+      guard code < UInt64(abbreviations.count), abbreviations[Int(code)].isKnown else { break }
       let abbreviation = abbreviations[Int(code)]
-      if abbreviation.isCallSite {
-        guard let site = callSite(abbreviation, unit, &offset, unitStart, addresses) else { return nil }
-        if site.address == address { return site.target }
+      if abbreviation.isTemplateType, depth == 1 {
+        guard let type = type(abbreviation, unit, &offset, unitStart) else { break }
+        types.append(type)
       } else if !skip(abbreviation, unit, &offset) {
-        return nil
+        break
       }
-      if abbreviation.hasChildren { depth += 1 } else if depth == 0 { return nil }
+      if abbreviation.hasChildren { depth += 1 } else if depth == 0 { break }
     }
-    return nil
+    return (types, offset)
   }
 
-  private func callSite(
-    _ abbreviation: Abbreviation, _ unit: RawSpan, _ offset: inout Int, _ unitStart: UInt64, _ addresses: AddressTable
-  ) -> (address: UInt64?, target: UInt64?)? {
-    var (address, target): (UInt64?, UInt64?) = (nil, nil)
+  private func type(
+    _ abbreviation: Abbreviation, _ unit: RawSpan, _ offset: inout Int, _ unitStart: UInt64
+  ) -> UInt64? {
+    var type: UInt64?
     for index in abbreviation.first..<abbreviation.end {
       let attribute = attributes[index]
       let place = offset
       guard skip(attribute, unit, &offset), offset <= unit.byteCount else { return nil }
-      switch Int(attribute.name) {
-      case DW_AT_call_return_pc, DW_AT_low_pc:
-        address = format.address(attribute.form, unit, place).flatMap { addresses.value(of: $0) }
-      case DW_AT_call_origin, DW_AT_abstract_origin:
-        target = format.reference(attribute.form, unit, place, unitStart)
-      default: break
-      }
+      if Int(attribute.name) == DW_AT_type { type = format.reference(attribute.form, unit, place, unitStart) }
     }
-    return (address, target)
+    return type
   }
 }

@@ -12,6 +12,7 @@ struct DieScanner {
     var isFunction = false
     var isInlinedCall = false
     var isCallSite = false
+    var isTemplateType = false
     /// The kind of entry that names are qualified by; nil for others.
     var scope: EntryScope.Kind?
     var hasChildren = false
@@ -103,6 +104,7 @@ struct DieScanner {
     // Before DWARF 3, a call in several parts has no code, but the calls in it have.
     new.isInlinedCall = Int(clamping: tag) == DW_TAG_inlined_subroutine
     new.isCallSite = [DW_TAG_call_site, DW_TAG_GNU_call_site].contains(Int(clamping: tag))
+    new.isTemplateType = Int(clamping: tag) == DW_TAG_template_type_parameter
     new.scope = new.hasChildren ? EntryScope.Kind(tag: Int(clamping: tag)) : nil
     return new
   }

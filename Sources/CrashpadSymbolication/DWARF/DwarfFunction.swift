@@ -9,6 +9,9 @@ final class DwarfFunction {
   /// The address of the first instruction; for a function in several parts, its entry point. 0 if unknown.
   let entry: UInt64
 
+  /// The calls in its code.
+  private(set) lazy var callSites = entries.callSites(in: offset)
+
   /// An inlined call.
   struct InlinedCall {
     /// The offset of the entry of the called function, or of the call itself.

@@ -78,6 +78,16 @@ final class DwarfInfo {
     return place
   }
 
+  /// The functions through which the call led that returns to `address`.
+  func callPath(returningTo address: UInt64) -> [CalledFunction] {
+    for number in unitNumbers(at: address &- 1) {
+      if let function = units[number].function(at: address &- 1) {
+        return units[number].callPath(returningTo: address, in: function)
+      }
+    }
+    return []
+  }
+
   /// The start of the function that contains `address`.
   func functionAddress(_ address: UInt64) -> UInt64? {
     for number in unitNumbers(at: address) {

@@ -76,6 +76,10 @@ final class DwarfSections {
   private var linesLeft: Int
   /// The number of calls that may still be cached. Exceeding it is not a fault of the file.
   private var callsLeft = 2 << 20
+  /// The number of bytes of entries in which calls and types may still be searched: thousands of functions may share entries.
+  var entryBytesLeft: Int
+  /// The number of entries that may still be looked at for the owners of functions.
+  private var ownersLeft = 1 << 22
 
   /// `places` are searched for files that the file refers to.
   convenience init(_ file: any DwarfContainer, _ places: DebugPlaces = DebugPlaces()) {
@@ -119,6 +123,7 @@ final class DwarfSections {
     abbreviationBytesLeft = 16 << 20 + abbreviations.count
     rangesLeft = 1 << 20 + info.count + ranges.count + rangeLists.count
     linesLeft = 1 << 20 + 2 * lines.count
+    entryBytesLeft = 1 << 20 + 2 * info.count
     if !isWhole { findings.add(ElfRules.badDwarf) }
   }
 
@@ -242,6 +247,8 @@ final class DwarfSections {
     var index = next > 0 ? next - 1 : nil
     for _ in 0..<Self.mostSteps {
       guard let current = index else { return owners.count > Self.mostOwners ? [] : owners }
+      ownersLeft -= 1
+      guard ownersLeft > 0 else { return [] }
       if all[current].end > offset { owners.append(all[current]) }
       index = all[current].parent
     }
@@ -274,7 +281,9 @@ final class DwarfSections {
     var place = Place()
     guard let (declaration, line, unit) = declaration(of: offset) else { return place }
     let owners = owners(of: declaration, unit: unit)
-    if let first = owners.first, first.kind == .type, isLambda(first, of: names.short),
+    // Clang's entry with the mangled name has no other one: its declaration has.
+    let short = names.short ?? nameEntry(at: declaration)?.0.name.flatMap { text($0, unit: unit) }
+    if let first = owners.first, first.kind == .type, isLambda(first, of: short),
       let function = owners.first(where: { $0.kind == .function }),
       // GCC gives the line of the type alone.
       let line = nameEntry(at: first.start)?.0.line ?? line, let start = self.declaration(of: function.start)?.line,
@@ -282,8 +291,56 @@ final class DwarfSections {
     {
       place.closureLine = Int(clamping: line - start)
     }
-    if names.linkage == nil, let short = names.short { place.qualified = qualified(short, by: owners) }
+    if let first = owners.first, first.kind == .type, isCallable(first) {
+      place.closureLine = lambdaLine(ofTemplateAt: first.start, depth: 0)
+    }
+    if names.linkage == nil, let short { place.qualified = qualified(short, by: owners) }
     return place
+  }
+
+  /// Whether a function calls what it was made for: a lambda that is in `std::function`, or that a thread begins with.
+  static func isCallable(_ linkage: String) -> Bool {
+    ["_ZNSt17_Function_handlerI", "_ZNSt6thread11_State_implI"].contains { linkage.hasPrefix($0) }
+  }
+
+  /// Whether the type of a function is one for such functions.
+  private func isCallable(_ scope: EntryScope) -> Bool {
+    guard let (entry, unit) = nameEntry(at: scope.start), let name = entry.name.flatMap({ text($0, unit: unit) }) else {
+      return false
+    }
+    return name.hasPrefix("_Function_handler") || name.hasPrefix("_State_impl")
+  }
+
+  /// Deeper than types of one call nest: a state of a tuple of an object.
+  private static let mostTemplates = 4
+
+  /// The number of lines between the lambda for which a template was made and the lambda's function; nil if there is none.
+  private func lambdaLine(ofTemplateAt offset: UInt64, depth: Int) -> Int? {
+    for type in templateTypes(at: offset) {
+      if let line = lambdaLine(ofTypeAt: type) { return line }
+      if depth < Self.mostTemplates, let line = lambdaLine(ofTemplateAt: type, depth: depth + 1) { return line }
+    }
+    return nil
+  }
+
+  private func lambdaLine(ofTypeAt offset: UInt64) -> Int? {
+    guard let (entry, unit) = nameEntry(at: offset), let line = entry.line,
+      entry.name.flatMap({ text($0, unit: unit) })?.hasPrefix("<lambda") ?? true,
+      let function = owners(of: offset, unit: unit).first(where: { $0.kind == .function }),
+      let start = declaration(of: function.start)?.line, line >= start
+    else { return nil }
+    return Int(clamping: line - start)
+  }
+
+  private func templateTypes(at offset: UInt64) -> [UInt64] {
+    guard let number = unit(at: offset), let scanner = scanner(units[number]) else { return [] }
+    let header = units[number]
+    let found = info.withBytes { info in
+      scanner.templateTypes(
+        info.extracting(Int(offset)..<header.end), unitStart: UInt64(header.start), most: entryBytesLeft)
+    }
+    entryBytesLeft -= found.bytes
+    return found.types
   }
 
   /// The last entry that the one at `offset` refers to, and the line that the first of them has.
@@ -326,6 +383,9 @@ final class DwarfSections {
 
   /// Whether the entry at `offset` is that of a function that is defined in its unit, and not only declared.
   func isDefinition(at offset: UInt64) -> Bool { nameEntry(at: offset).map { !$0.0.isDeclaration } ?? false }
+
+  /// The entry at the end of the chain of references that begins at `offset`, which all entries of one function share.
+  func origin(of offset: UInt64) -> UInt64? { declaration(of: offset)?.offset }
 
   /// The attributes of an entry that give its name.
   private struct NameEntry {

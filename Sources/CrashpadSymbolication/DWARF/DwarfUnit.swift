@@ -23,6 +23,8 @@ final class DwarfUnit {
   private var table: LineTable??
   /// Functions that have been looked up.
   private var functions: [UInt64: DwarfFunction] = [:]
+  /// The functions with code by the entries that they refer to.
+  private var knownDefinitions: [UInt64: UInt64]?
 
   /// - Parameters:
   ///   - place: its number in the section.
@@ -73,13 +75,39 @@ final class DwarfUnit {
   /// The innermost function that contains `address`.
   func function(at address: UInt64) -> DwarfFunction? {
     load()
-    guard let offset = index.first(containing: address).map({ UInt64($0) }) else { return nil }
+    return index.first(containing: address).flatMap { function(withEntryAt: UInt64($0)) }
+  }
+
+  /// The function whose entry is at `offset`.
+  private func function(withEntryAt offset: UInt64) -> DwarfFunction? {
     if let known = functions[offset] { return known }
     guard let entries = entries else { return nil }
     let function = DwarfFunction(offset, entries)
     functions[offset] = function
     return function
   }
+
+  /// The function of this unit with code whose entry is at `offset`, or refers to it; nil if there is none.
+  func definition(of offset: UInt64) -> DwarfFunction? {
+    load()
+    if knownDefinitions == nil {
+      var definitions: [UInt64: UInt64] = [:]
+      for number in Set(index.numbers).sorted().prefix(Self.maximumDefinitions) {
+        let entry = UInt64(number)
+        guard let origin = entries?.sections.origin(of: entry) else { continue }
+        // A function may be compiled several times; which one it was is then not known.
+        definitions[origin] = definitions[origin] == nil ? entry : .max
+      }
+      knownDefinitions = definitions
+    }
+    guard let origin = entries?.sections.origin(of: offset), let entry = knownDefinitions?[origin], entry != .max else {
+      return nil
+    }
+    return function(withEntryAt: entry)
+  }
+
+  /// More than any unit has.
+  private static let maximumDefinitions = 1 << 18
 
   private func load() {
     guard !isLoaded else { return }
@@ -163,26 +191,15 @@ final class DwarfUnit {
     }
     let name = symbolName(address) ?? name(of: function, symbolName)
     frames.append(frame(name, location, namedFunction(at: function.offset).place))
-    var symbol = SymbolizedAddress(frames: frames, functionAddress: function.entry, isNearest: false)
-    symbol.callTarget = callTarget(address, in: function)
-    return symbol
+    return SymbolizedAddress(frames: frames, functionAddress: function.entry, isNearest: false)
   }
 
-  private func frame(_ name: String?, _ location: SourceLocation?, _ place: DwarfSections.Place)
+  func frame(_ name: String?, _ location: SourceLocation?, _ place: DwarfSections.Place)
     -> SymbolizedAddress.Frame
   {
     SymbolizedAddress.Frame(
       function: name, location: location, qualified: place.qualified, closureLine: place.closureLine,
       closureNumber: place.closureNumber)
-  }
-
-  /// The name of the function that the call goes to whose last byte is at `address`.
-  private func callTarget(_ address: UInt64, in function: DwarfFunction) -> String? {
-    let entries = function.entries
-    guard let target = entries.callTarget(in: function.offset, returningTo: address &+ 1),
-      entries.sections.isDefinition(at: target)
-    else { return nil }
-    return namedFunction(at: target).name
   }
 
   /// The name of the function whose entry is at `offset`.
@@ -199,14 +216,18 @@ final class DwarfUnit {
     return function.name
   }
 
+  private static func hasPlace(_ linkage: String) -> Bool {
+    linkage.hasPrefix("_ZZ") || DwarfSections.isCallable(linkage)
+  }
+
   /// The name of the function whose entry, or whose call's entry, is at `offset`, mangled if DWARF has that; and its place
   /// in a source of C++ or Rust.
-  private func namedFunction(at offset: UInt64) -> (name: String?, place: DwarfSections.Place) {
+  func namedFunction(at offset: UInt64) -> (name: String?, place: DwarfSections.Place) {
     if let known = names[offset] { return known }
     let entries = entries
     let found = entries?.sections.names(at: offset)
     var place = DwarfSections.Place()
-    if let found, let entries, entries.isCxx, found.linkage == nil || found.linkage?.hasPrefix("_ZZ") == true {
+    if let found, let entries, entries.isCxx, found.linkage.map(Self.hasPlace) ?? true {
       place = entries.sections.place(at: offset, found)
     } else if let short = found?.short, short.hasPrefix("{closure#"), short.hasSuffix("}") {
       place.closureNumber = Int(short.dropFirst(9).dropLast())

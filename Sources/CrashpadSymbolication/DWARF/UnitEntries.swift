@@ -30,14 +30,16 @@ final class UnitEntries {
     isCxx = [0x04, 0x19, 0x1a, 0x21, 0x2a, 0x2b, 0x3a].contains(root.language)
   }
 
-  /// The offset of the entry of the function that the call goes to which returns to `address`, in the function at `offset`.
-  func callTarget(in offset: UInt64, returningTo address: UInt64) -> UInt64? {
-    guard offset >= UInt64(header.entries), offset < UInt64(header.end) else { return nil }
-    return sections.info.withBytes { info in
-      scanner.callTarget(
+  /// The calls in the function whose entry is at `offset`.
+  func callSites(in offset: UInt64) -> CallSites {
+    guard offset >= UInt64(header.entries), offset < UInt64(header.end) else { return CallSites() }
+    let sites = sections.info.withBytes { info in
+      scanner.callSites(
         info.extracting(Int(offset)..<header.end), unitStart: UInt64(header.start), lists.addresses,
-        returningTo: address)
+        most: sections.entryBytesLeft)
     }
+    sections.entryBytesLeft -= sites.bytes
+    return sites
   }
 
   /// Calls `DieScanner.scan` for all entries, or from the one at the offset `first` of the section.

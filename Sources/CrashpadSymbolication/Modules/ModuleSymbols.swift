@@ -12,6 +12,7 @@ package final class ModuleSymbols: Sendable {
   private struct Known {
     var names: [UInt64: SymbolizedAddress?] = [:]
     var rules: [UInt64: FrameRules?] = [:]
+    var paths: [UInt64: [CalledFunction]] = [:]
   }
   private let known = Mutex(Known())
   private let faults: SymbolFaults
@@ -54,12 +55,8 @@ package final class ModuleSymbols: Sendable {
       if best?.frames.last?.location != nil { break }
     }
     if isNotWhole { return nil }
-    if names != .mangled, var name = best {
-      for index in name.frames.indices {
-        if let function = name.frames[index].function {
-          name.frames[index].name = Demangler.demangle(function, names) ?? function
-        }
-      }
+    if var name = best {
+      for index in name.frames.indices { demangle(&name.frames[index]) }
       best = name
     }
     known.withLock { known in
@@ -67,6 +64,27 @@ package final class ModuleSymbols: Sendable {
       known.names[offset] = .some(best)
     }
     return best
+  }
+
+  private func demangle(_ frame: inout SymbolizedAddress.Frame) {
+    guard names != .mangled, let function = frame.function else { return }
+    frame.name = Demangler.demangle(function, names) ?? function
+  }
+
+  /// The functions through which the call led that returns to an offset, the first one first; empty if that is not known.
+  func callPath(returningTo offset: UInt64) -> [CalledFunction] {
+    if let path = known.withLock({ $0.paths[offset] }) { return path }
+    var path = search.symbols.lazy.map { $0.callPath(returningTo: offset) }.first { !$0.isEmpty } ?? []
+    if isNotWhole { return [] }
+    for index in path.indices {
+      demangle(&path[index].function)
+      for number in path[index].inlined.indices { demangle(&path[index].inlined[number]) }
+    }
+    known.withLock { known in
+      if known.paths.count >= Self.capacity { known.paths.removeAll() }
+      known.paths[offset] = path
+    }
+    return path
   }
 
   /// The rules to unwind from a frame at an offset to its caller.

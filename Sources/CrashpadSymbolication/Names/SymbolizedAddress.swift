@@ -69,10 +69,6 @@ package struct SymbolizedAddress: Sendable, Hashable {
   package let functionAddress: UInt64
   /// Whether the name is that of the nearest preceding symbol, which may be another function.
   package let isNearest: Bool
-  /// The name of the function that the call goes to which ends with the byte at the address, if debug information has it. The
-  /// call may have ended there with a jump to another function.
-  package internal(set) var callTarget: String?
-
   package init(frames: [Frame], functionAddress: UInt64, isNearest: Bool) {
     self.frames = frames
     self.functionAddress = functionAddress
@@ -83,8 +79,6 @@ package struct SymbolizedAddress: Sendable, Hashable {
 extension SymbolizedAddress {
   /// Converts the address of the function to an offset from `base`.
   func relative(to base: UInt64) -> SymbolizedAddress {
-    var symbol = SymbolizedAddress(frames: frames, functionAddress: functionAddress &- base, isNearest: isNearest)
-    symbol.callTarget = callTarget
-    return symbol
+    SymbolizedAddress(frames: frames, functionAddress: functionAddress &- base, isNearest: isNearest)
   }
 }

@@ -48,6 +48,10 @@ package final class ElfSymbols: SymbolFile {
     }
   }
 
+  package func callPath(returningTo offset: UInt64) -> [CalledFunction] {
+    module.withLock { $0.info?.callPath(returningTo: imageBase &+ offset) } ?? []
+  }
+
   package func functionAddress(_ offset: UInt64) -> UInt64? {
     module.withLock { $0.functionAddress(imageBase &+ offset) }.map { $0 &- imageBase }
   }

@@ -82,6 +82,10 @@ package final class MachOSymbols: SymbolFile {
 
   private func isCode(_ address: UInt64) -> Bool { files.contains { $0.isCode(address) } }
 
+  package func callPath(returningTo offset: UInt64) -> [CalledFunction] {
+    withDwarf { $0.info?.callPath(returningTo: imageBase &+ offset) } ?? []
+  }
+
   package func functionAddress(_ offset: UInt64) -> UInt64? {
     let address = imageBase &+ offset
     let function = files.firstResult { $0.function(containing: address)?.lowerBound }

@@ -21,6 +21,8 @@ package protocol SymbolFile: AnyObject, Sendable {
 
   /// The symbol at an offset; nil if no symbol is near.
   func symbolize(_ offset: UInt64) -> SymbolizedAddress?
+  /// The functions through which the call led that returns to an offset; empty if debug information does not say.
+  func callPath(returningTo offset: UInt64) -> [CalledFunction]
   /// The start of the function that contains an offset, also as an offset.
   func functionAddress(_ offset: UInt64) -> UInt64?
   /// Whether a return address in a stack can be at an offset, as far as known.
@@ -44,6 +46,7 @@ package protocol SymbolFile: AnyObject, Sendable {
 extension SymbolFile {
   package var sliceID: DebugID? { nil }
   package var hasOwnFrameRules: Bool { true }
+  package func callPath(returningTo offset: UInt64) -> [CalledFunction] { [] }
   package func caller(
     of callee: FrameRegisters, at offset: UInt64, isInnermost: Bool, _ memory: (UInt64) -> UInt64?
   ) -> FrameRegisters? { nil }

@@ -21,6 +21,8 @@ package struct Symbolization: Sendable {
     package var unloaded: [UnloadedModuleMap.Place] = []
     /// The code of no module that a perf map of the process's id has at the frame: an inference.
     package var inferred: SymbolizedAddress?
+    /// The functions between this one and the frame above, which ended with jumps; the innermost first.
+    package internal(set) var tailCalls: [TailCall] = []
   }
 
   package struct Thread: Sendable {
@@ -74,7 +76,7 @@ package struct Symbolization: Sendable {
     self.threads = snapshot.crashedFirst(threads).map { index, thread in
       let context =
         (index == nil || thread?.isCrashed == true ? snapshot.exception?.context : nil) ?? thread?.thread.context
-      let (frames, end): ([Frame], WalkEnd)
+      var (frames, end): ([Frame], WalkEnd)
       if let recorded = thread?.thread.frames {
         (frames, end) = (RecordedStack(recorded, demangled: cache.demangled, name).frames, .recorded)
       } else {
@@ -85,6 +87,11 @@ package struct Symbolization: Sendable {
             frame: frame, symbol: frame.module.flatMap { module in frame.lookupOffset.flatMap { name(module, $0) } },
             unloaded: frame.module == nil ? unloaded.places(at: frame.lookupAddress) : [],
             inferred: frame.module == nil ? madeCode?.symbolize(frame.lookupAddress) : nil)
+        }
+        for index in frames.indices.dropFirst() {
+          frames[index].tailCalls = Self.tailCalls(frames[index], above: frames[index - 1]) { module, offset in
+            lazies[module].symbols.callPath(returningTo: offset)
+          }
         }
         end = walk.end
       }
@@ -97,6 +104,18 @@ package struct Symbolization: Sendable {
       Module(
         index: index, identity: identities[index], symbols: allModules ? lazies[index].symbols : lazies[index].known)
     }
+  }
+
+  /// The functions between a frame and the one above it. Frames that were guessed say nothing of what was called.
+  private static func tailCalls(
+    _ frame: Frame, above callee: Frame, _ path: (_ module: Int, _ offset: UInt64) -> [CalledFunction]
+  ) -> [TailCall] {
+    guard frame.frame.isCaller, ![.scan, .prewalked].contains(frame.frame.trust), !callee.frame.isSignalFrame,
+      !frame.frame.isSignalFrame, callee.symbol?.isNearest == false, let module = frame.frame.module,
+      let offset = frame.frame.moduleOffset
+    else { return [] }
+    return TailCall.between(
+      path(module, offset), callee: callee.symbol?.frames.last?.function, isExact: frame.frame.trust == .callFrameInfo)
   }
 
   private static func walk(

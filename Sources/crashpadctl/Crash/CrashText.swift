@@ -22,7 +22,8 @@ enum CrashText {
   ) -> String {
     let (first, _, last) = stack.rows(limit: limit)
     var text = ""
-    for row in Array(first) + Array(last) {
+    // The format has no place for functions without an address.
+    for row in Array(first) + Array(last) where row.tailCall == nil {
       // Readers of the format take an image for one with a start.
       let image = view.image(row).flatMap { $0.offset == nil && row.module == nil ? nil : $0 }
       text += String(row.number).padded(to: 4) + (image?.name ?? "???").padded(to: 30) + "\t"

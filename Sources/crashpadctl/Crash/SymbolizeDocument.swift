@@ -256,10 +256,22 @@ struct SymbolizeDocument {
       "signal_frame", "True if the kernel interrupted the function of the next frame here; omitted otherwise.",
       .omittable
     ) { $0.frame.frame.isSignalFrame ? true : nil },
+    .list(
+      "tail_calls", tailCall,
+      "The functions between this one and the frame before, which ended with a jump and so have no frame, the innermost first; omitted if there are none.",
+      .omittable
+    ) { $0.frame.tailCalls.isEmpty ? nil : $0.frame.tailCalls },
     .list("inlines", function, "The calls that were inlined, the innermost first; null if there are none.", .nullable) {
       let functions = $0.frame.symbol?.frames ?? []
       return functions.count < 2 ? nil : functions.dropLast().map { $0 }
     })
+
+  private static let tailCall = Record<TailCall>(
+    .members(of: function) { $0.function },
+    .flag("inlined", "Whether the call was inlined into the next function.") { $0.isInlined },
+    .flag(
+      "inferred", "Whether it is only concluded: debug information does not say that there is no other way."
+    ) { $0.isInferred })
 
   private static let function = Record<SymbolizedAddress.Frame?>(
     .text(

@@ -95,7 +95,8 @@ extension CrashEvent {
     self.init(snapshot, dump.file, input)
     let view = CrashView(dump, snapshot, cache, signatures: options)
     let stack = view.lastException ?? view.crashedStack
-    frames = (stack?.rows ?? []).prefix(Self.frameLimit).map { EventFrame($0, view) }
+    // The forms of events have no place for functions without an address.
+    frames = (stack?.rows ?? []).filter { $0.tailCall == nil }.prefix(Self.frameLimit).map { EventFrame($0, view) }
     signature = view.signature.map { CrashEvent.Signature(id: $0.id, text: $0.text) }
   }
 

@@ -32,7 +32,8 @@ class Program:
         linkage = self.random.choice(("static ", "", "__attribute__((noinline)) ")) if may_inline else "__attribute__((noinline)) "
         # No two bodies are the same: compilers would make one function of them.
         own = f"sink += {len(self.bodies) + 11};"
-        self.bodies.append(linkage + text.replace("NAME", name).replace("sink++;", own, 1))
+        begun = text if "sink++;" in text else text.replace("{ ", "{ sink++; ", 1)
+        self.bodies.append(linkage + begun.replace("NAME", name).replace("sink++;", own, 1))
         return name
 
     def fault(self, number):
@@ -80,8 +81,10 @@ class Program:
             if version == 2 and index % 2:
                 lines.append(f"int extra_{index}(int n) {{ sink += n; return n + {index}; }}\n\n")
             lines.append(body)
+        # Compilers make one call of equal calls in one function.
+        lines += [f"__attribute__((noinline)) void route{index}(void) {{ {call}; sink += {index + 1000}; }}" for index, (_, call) in enumerate(self.faults)]
         lines.append("int main(int argc, char **argv) {\n  int n = argc > 1 ? atoi(argv[1]) : -1;" + ("\n  if (n < -1) return extra_1(n);" if version == 2 and len(self.bodies) > 1 else ""))
-        lines += [f"  if (n == {index}) {{ {call}; sink++; }}" for index, (_, call) in enumerate(self.faults)]
+        lines += [f"  if (n == {index}) route{index}();" for index in range(len(self.faults))]
         return "\n".join(lines + ["  return 0;\n}\n"])
 
     builds = ["gcc -O0", "gcc -O2", "gcc -O3", "clang -O0", "clang -O2"]

@@ -58,20 +58,20 @@ class Program:
             one, two = names.camel(), names.camel()
             self.body(f"namespace {space} {{ struct {owner} {{ long {one}(Item *i); long {two}(Item *i); }};\n"
                       f"{noinline}long {owner}::{one}(Item *i) {{ sink++; return i->id; }}\n"
-                      f"{noinline}long {owner}::{two}(Item *i) {{ sink += 2; return i->next->id; }} }}\n"
+                      f"{noinline}long {owner}::{two}(Item *i) {{ sink++; return i->next->id; }} }}\n"
                       f"__attribute__((noinline)) void {method}(int n) {{ {space}::{owner} o; if (n) sink += o.{one}(empty); else sink += o.{two}(empty); sink++; }}")
             self.add(kind, number, f"{method}(1);")
             self.add(kind, number + 1, f"{method}(0);")
             return 2
         elif kind == "lambdas":
             self.body(f"__attribute__((noinline)) void {method}(int n) {{\n  sink++;\n  if (n) call([](Item *i) {{ sink++;\n    return i->id; }});\n"
-                      f"  else call([](Item *i) {{ sink += 2;\n    return i->next->id + 1; }});\n  sink++;\n}}")
+                      f"  else call([](Item *i) {{ sink++;\n    return i->next->id + 1; }});\n  sink++;\n}}")
             self.add(kind, number, f"{method}(1);")
             self.add(kind, number + 1, f"{method}(0);")
             return 2
         elif kind == "overloads":
             self.body(f"struct {owner} {{ {noinline}long {method}(int n, Item *i) {{ sink++; return i->id + n; }}\n"
-                      f"  {noinline}long {method}(const std::string &s, Item *i) {{ sink += s.size(); return i->next->id; }} }};")
+                      f"  {noinline}long {method}(const std::string &s, Item *i) {{ sink++; sink += s.size(); return i->next->id; }} }};")
             self.add(kind, number, f"{owner} o; sink += o.{method}(3, empty);")
             self.add(kind, number + 1, f"{owner} o; sink += o.{method}(std::string(\"x\"), empty);")
             return 2
@@ -94,13 +94,13 @@ class Program:
             self.body(f"{noinline}long {method}() {{ Ref<Item> r{{empty}}; sink++; return r->id + 2; }}")
             self.add(kind, number, f"sink += {method}();")
         elif kind == "function":
-            self.body(f"{noinline}long {method}(Item *i) {{ std::unique_ptr<Item> p; sink += 4; return p->id + (i != 0); }}")
+            self.body(f"{noinline}long {method}(Item *i) {{ std::unique_ptr<Item> p; sink++; return p->id + (i != 0); }}")
             self.add(kind, number, f"call({method});")
         elif kind == "destructor":
             self.body(f"struct {owner} {{ Item *i; ~{owner}() {{ sink++; sink += i->id; }} }};\n{noinline}void {method}() {{ {owner} o{{empty}}; sink++; }}")
             self.add(kind, number, f"{method}();")
         elif kind == "sort":
-            self.body(f"{noinline}void {method}() {{\n  std::vector<Item *> v(5, (Item *)empty);\n  sink++;\n  std::sort(v.begin(), v.end(), [](Item *a, Item *b) {{ return a->id < b->id; }});\n  sink++;\n}}")
+            self.body(f"{noinline}void {method}() {{\n  std::vector<Item *> v(5, (Item *)empty);\n  sink++;\n  std::sort(v.begin(), v.end(), [](Item *a, Item *b) {{ sink++; return a->id < b->id; }});\n  sink++;\n}}")
             self.add(kind, number, f"{method}();")
         elif kind == "thread":
             self.body(f"{noinline}void {method}(Item *i) {{ sink++; sink += i->id; }}")

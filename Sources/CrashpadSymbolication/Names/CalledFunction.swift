@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import CrashpadBytes
+
+/// A function that a call led to, by debug information.
+package struct CalledFunction: Sendable, Hashable {
+  package internal(set) var function: SymbolizedAddress.Frame
+  /// The calls that were inlined around the jump with which it ends, the innermost first; empty if it has several jumps.
+  package internal(set) var inlined: [SymbolizedAddress.Frame]
+  /// The functions to which it can jump in its end, by their names in the symbols; nil for one that is not known.
+  let targets: [String?]
+  /// Whether there is no other way by the call: it is the call's target, or the only function that a certain one can jump to.
+  let isCertain: Bool
+}
+
+/// A function that ended with a jump, and so has no frame in the stack.
+package struct TailCall: Sendable, Hashable {
+  package let function: SymbolizedAddress.Frame
+  /// Whether it was inlined into the next one.
+  package let isInlined: Bool
+  /// Whether it is only concluded: debug information does not say that there is no other way.
+  package let isInferred: Bool
+}
+
+extension TailCall {
+  /// The functions between a frame and the one above it, the innermost first.
+  ///
+  /// - Parameters:
+  ///   - path: where the call in the frame led.
+  ///   - callee: the function of the frame above, as the symbols have it; nil if that is not known.
+  ///   - isExact: whether the frame is known to be that of the caller.
+  static func between(_ path: [CalledFunction], callee: String?, isExact: Bool) -> [TailCall] {
+    guard let callee, !path.isEmpty else { return [] }
+    var jumped = path[...]
+    if let end = path.firstIndex(where: { isSame($0.function.function, callee) }) {
+      jumped = path[..<end]
+    } else if let end = path.firstIndex(where: { $0.targets.contains { isSame($0, callee) } }) {
+      jumped = path[...end]
+    }
+    // A function that jumps nowhere would have a frame.
+    jumped = jumped.prefix { !$0.targets.isEmpty }
+    return jumped.reversed().flatMap { called in
+      let isInferred = !isExact || !called.isCertain
+      return called.inlined.map { TailCall(function: $0, isInlined: true, isInferred: isInferred) }
+        + [TailCall(function: called.function, isInlined: false, isInferred: isInferred)]
+    }
+  }
+
+  /// Parts and clones of one function have suffixes.
+  private static func isSame(_ one: String?, _ other: String) -> Bool {
+    one?.prefix { $0 != "." } == other.prefix { $0 != "." }
+  }
+}
