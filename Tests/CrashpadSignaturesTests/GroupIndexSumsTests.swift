@@ -147,6 +147,24 @@ struct GroupIndexSumsTests {
     }
   }
 
+  @Test func `An index of the third version loses its trigger, and counts each crash once`() throws {
+    let folder = try TemporaryFolder()
+    for seed in 1...2 { try folder.write(SynthDump(.tiny(seed: UInt64(seed))).bytes, to: "dumps/\(seed).idump") }
+    let command = "crashpadctl group --no-system --format json -j 1 --index index dumps"
+    #expect(try Tool.shell("exec \(command)", in: folder).status == 0)
+    let file = try SQLiteFile(FilePath(folder.work.path).appending("index"))
+    try file.run(
+      """
+      CREATE TRIGGER dump_added AFTER INSERT ON dumps BEGIN UPDATE sums SET count = count + 1; END;
+      PRAGMA user_version = 3;
+      """)
+    try folder.write(SynthDump(.tiny(seed: 3)).bytes, to: "dumps/3.idump")
+    let after = try Tool.shell("exec \(command)", in: folder)
+    #expect(try JSONDocument(after.output)["crash_count"].int == 3, "\(after.errorText)")
+    let select = try file.prepare("SELECT modified > 0 FROM dumps")
+    while try select.step() { #expect(select.number(0) == 1) }
+  }
+
   @Test func `An index of the first version keeps its crashes, and has their files read again`() throws {
     let folder = try TemporaryFolder()
     try folder.write(SynthDump(.tiny(seed: 1)).bytes, to: "dumps/1.idump")
@@ -157,7 +175,7 @@ struct GroupIndexSumsTests {
     let file = try SQLiteFile(FilePath(folder.work.path).appending("index"))
     try file.run(
       """
-      DROP TRIGGER dump_added; DROP TRIGGER dump_removed; DROP TABLE sums; DROP INDEX dumps_by_file;
+      DROP TRIGGER dump_removed; DROP TABLE sums; DROP INDEX dumps_by_file;
       DROP INDEX dumps_by_time; DROP INDEX dumps_by_name; DROP INDEX dumps_quick; DROP INDEX dumps_failed;
       DROP INDEX dumps_by_process; DROP INDEX dumps_separate; DROP TRIGGER dump_separated;
       ALTER TABLE dumps DROP COLUMN separate; ALTER TABLE dumps DROP COLUMN since;

@@ -14,8 +14,9 @@ package final class GroupIndex {
   ///   - rules: the version of the rules that makes signatures, which is kept as well.
   package init(_ path: FilePath, inApp: [String], rules: RuleVersion = .current) throws {
     file = try SQLiteFile(path)
-    // Pages that several dumps change are written once for all. 32 MiB hold the inner pages of an index of millions.
-    try file.run("PRAGMA cache_size = -32768; PRAGMA synchronous = NORMAL")
+    // Pages that several dumps change are written once for all. 64 MiB hold the inner pages of an index of millions. Statements
+    // that triggers make many of are undone from memory: a file for that is written with each of them.
+    try file.run("PRAGMA cache_size = -65536; PRAGMA synchronous = NORMAL; PRAGMA temp_store = MEMORY")
     try prepare(["rules": String(rules.rawValue), "in-app": inApp.sorted().joined(separator: "\n")])
   }
 
@@ -84,8 +85,9 @@ package final class GroupIndex {
   private func migrate() throws {
     try file.transaction {
       // Another process may have done it since.
-      guard try number("PRAGMA user_version") < GroupIndexTables.version else { return }
-      try file.run(GroupIndexTables.migration)
+      let version = try number("PRAGMA user_version")
+      guard version < GroupIndexTables.version else { return }
+      try file.run(version == 3 ? GroupIndexTables.migrationOfThird : GroupIndexTables.migration)
       try setVersion()
     }
   }
@@ -164,8 +166,9 @@ package final class GroupIndex {
   package func add(_ entries: [GroupIndexEntry]) throws {
     if entries.isEmpty { return }
     try file.transaction {
-      let adding = try GroupIndexAdding(file)
+      var adding = try GroupIndexAdding(file)
       for entry in entries { try adding.add(entry) }
+      try adding.finish()
     }
   }
 

@@ -35,6 +35,17 @@ struct GroupIndexAdding {
   private let findSignature: SQLiteFile.Statement
   private let partners: SQLiteFile.Statement
   private let separate: SQLiteFile.Statement
+  private let addSum: SQLiteFile.Statement
+  /// The changes of the sums by added rows, which are not made yet.
+  private var sums: [Sum: Int64] = [:]
+
+  /// By bytes, as the index compares: equal texts may have other bytes.
+  private struct Sum: Hashable {
+    let fact: String
+    let signature: Int64
+    let name: [UInt8]
+    let part: [UInt8]
+  }
 
   init(_ file: SQLiteFile) throws {
     find = try file.prepare("SELECT inode, size, modified FROM dumps WHERE path = ?")
@@ -61,9 +72,11 @@ struct GroupIndexAdding {
       UNION ALL SELECT path FROM dumps WHERE pid = ?1 AND role > ?2 AND \(near)
       """)
     separate = try file.prepare("UPDATE dumps SET separate = 1 WHERE path = ? AND NOT separate")
+    addSum = try file.prepare(
+      "INSERT INTO sums VALUES (?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET count = count + excluded.count")
   }
 
-  func add(_ entry: GroupIndexEntry) throws {
+  mutating func add(_ entry: GroupIndexEntry) throws {
     let identity = entry.identity
     try find.bind([.text(entry.path)])
     let isThere = try find.step()
@@ -82,21 +95,51 @@ struct GroupIndexAdding {
       guard let path = others.text(0), path != entry.path else { continue }
       if FileIdentity.isGone(path) { gone.append(path) } else if others.number(1) == 1 { forms.append(path) }
     }
+    // The triggers take rows out of the sums, so that these have to be there.
+    if !gone.isEmpty { try finish() }
     for path in gone { try remove.run([.text(path)]) }
+    let signature = try entry.crash.flatMap { try number($0.signature) }
     try insert.run([
       .text(entry.path), .number(identity.inode), .number(identity.size), .number(entry.modified),
-      .number(entry.hasFailed ? 1 : 0), .init(try entry.crash.flatMap { try number($0.signature) }),
+      .number(entry.hasFailed ? 1 : 0), .init(signature),
       .init(facts?.report), .init(facts?.time), .init(facts?.program), .init(facts?.version), .init(facts?.device),
       .init(facts?.system), .init(facts?.client), .init(facts?.processID), .number(facts?.isQuick == true ? 1 : 0),
       .init(facts?.role?.rawValue), .init(facts?.process), .init(facts?.periodStart),
     ])
+    if let signature, let facts { add(facts, signature) }
     try separate(entry, from: forms)
+  }
+
+  /// Adds to the sums what the rows since the last time add.
+  mutating func finish() throws {
+    for (sum, count) in sums {
+      let (name, part) = (String(decoding: sum.name, as: UTF8.self), String(decoding: sum.part, as: UTF8.self))
+      try addSum.run([.text(sum.fact), .number(sum.signature), .text(name), .text(part), .number(count)])
+    }
+    sums.removeAll(keepingCapacity: true)
+  }
+
+  /// As the triggers take it away.
+  private mutating func add(_ facts: CrashFacts, _ signature: Int64) {
+    func add(_ fact: String, _ name: String, _ part: String = "") {
+      let sum = Sum(fact: fact, signature: signature, name: Array(name.utf8), part: Array(part.utf8))
+      sums[sum, default: 0] += 1
+    }
+    add("crash", "")
+    if let version = facts.version { add("version", version, facts.program ?? "") }
+    if let device = facts.device { add("device", device) }
+    if let system = facts.system { add("system", system) }
+    if let day = facts.time.map({ Int($0 / 86400) }), let time = facts.time, time >= 0,
+      GroupCounts.knownDays.contains(day)
+    {
+      add(facts.version == nil ? "unversioned" : "day", String(day), facts.version ?? "")
+    }
   }
 
   /// Takes a dump, and those that may be of the same crash, out of the sums.
   ///
   /// - Parameter forms: the dumps with the same id.
-  private func separate(_ entry: GroupIndexEntry, from forms: [String]) throws {
+  private mutating func separate(_ entry: GroupIndexEntry, from forms: [String]) throws {
     guard let facts = entry.crash?.facts else { return }
     let account = CrashAccount(facts)
     var paths = facts.mayBeForm || account != nil ? forms : []
@@ -107,6 +150,7 @@ struct GroupIndexAdding {
       while try partners.step() { if let path = partners.text(0) { paths.append(path) } }
     }
     if paths.isEmpty { return }
+    try finish()
     for path in paths + [entry.path] { try separate.run([.text(path)]) }
   }
 

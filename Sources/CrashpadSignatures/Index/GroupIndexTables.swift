@@ -3,7 +3,7 @@
 enum GroupIndexTables {
   /// "cpgi", in the file's header.
   static let applicationID = 0x6370_6769
-  static let version = 3
+  static let version = 4
 
   static let settings = """
     CREATE TABLE settings (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
@@ -12,7 +12,8 @@ enum GroupIndexTables {
       flags TEXT NOT NULL, UNIQUE (id, text, raw, named, flags));
     """
 
-  /// Triggers keep the sums, so that they hold when any program deletes rows of `dumps`.
+  /// Triggers keep the sums, so that they hold when any program deletes rows of `dumps`. Rows are added by `GroupIndexAdding`,
+  /// which adds to the sums once for all dumps of a transaction.
   static let dumps = """
     CREATE TABLE dumps (
       path TEXT PRIMARY KEY, inode INTEGER NOT NULL, size INTEGER NOT NULL, modified INTEGER NOT NULL,
@@ -33,9 +34,6 @@ enum GroupIndexTables {
       WHERE quick AND NOT separate AND signature IS NOT NULL AND client IS NOT NULL AND time IS NOT NULL;
     CREATE INDEX dumps_failed ON dumps (path) WHERE failed;
     CREATE INDEX dumps_separate ON dumps (path) WHERE separate;
-    CREATE TRIGGER dump_added AFTER INSERT ON dumps WHEN NEW.signature IS NOT NULL AND NOT NEW.separate BEGIN
-      \(sum("NEW", "+"))
-    END;
     CREATE TRIGGER dump_separated AFTER UPDATE OF separate ON dumps
     WHEN OLD.signature IS NOT NULL AND NOT OLD.separate AND NEW.separate BEGIN
       \(sum("OLD", "-"))
@@ -101,6 +99,9 @@ enum GroupIndexTables {
       + "CAST(\(row).time / 86400 AS TEXT), NULL)"
   }
 
+  /// The third version had the sums of added rows from a trigger.
+  static let migrationOfThird = "DROP TRIGGER dump_added;"
+
   /// Keeps the crashes of an older version: most of their dumps may be gone. Files that are there are read again.
   static let migration = """
     DROP VIEW crashes;
@@ -111,11 +112,15 @@ enum GroupIndexTables {
     DROP TABLE IF EXISTS sums;
     ALTER TABLE dumps RENAME TO older;
     \(dumps)
+    CREATE TRIGGER dump_added AFTER INSERT ON dumps WHEN NEW.signature IS NOT NULL AND NOT NEW.separate BEGIN
+      \(sum("NEW", "+"))
+    END;
     INSERT INTO dumps
       SELECT path, inode, size, -1, failed, signature, report, time, program, version, device, system, client, pid, quick,
         NULL, NULL, NULL, 0
       FROM older;
     DROP TABLE older;
+    \(migrationOfThird)
     """
 }
 

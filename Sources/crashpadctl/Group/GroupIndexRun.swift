@@ -17,8 +17,8 @@ struct GroupIndexRun {
   private static let batch = 256
   /// Dumps are added by many at once, as each transaction writes the pages of all indices: after so many, or so much time,
   /// with which a run that is killed begins again.
-  private static let added = 10_000
-  private static let interval = Duration.seconds(2)
+  private static let added = 25_000
+  private static let interval = Duration.seconds(10)
 
   /// A file to read.
   private struct File: Sendable {
