@@ -43,7 +43,7 @@ package enum RaisedException: Sendable, Hashable {
   /// Functions that raise in Objective-C alone, for a stack whose throw has no name.
   private static let objectiveCRaisers = [
     "[NSException raise", "_CFThrowFormattedException", "doesNotRecognizeSelector:",
-    "[NSAssertionHandler handleFailure",
+    "[NSAssertionHandler handleFailure", "[NSApplication _crashOnException:", "[NSApplication reportException:",
   ]
   static let objectiveCThrows = ["objc_exception_throw", "__exceptionPreprocess", "objc_exception_rethrow"]
   private static let throwing = ["__cxa_throw", "failed_throw"]

@@ -18,12 +18,15 @@ enum DeviceIDs {
 
   /// Whether there are 8-4-4-4-12 hexadecimal digits from `start` on.
   static func isUUID(_ text: [UInt16], _ start: Int) -> Bool {
-    guard start + uuidLength <= text.count else { return false }
-    for place in 0..<uuidLength {
-      let unit = text[start + place]
-      if [8, 13, 18, 23].contains(place) ? unit != 0x2d : !Unit.isHex(unit) { return false }
+    start + uuidLength <= text.count && isUUID(text[start..<start + uuidLength])
+  }
+
+  /// Whether a text is 8-4-4-4-12 hexadecimal digits, as in the ids of reports, clients and builds.
+  static func isUUID(_ text: ArraySlice<UInt16>) -> Bool {
+    guard text.count == uuidLength else { return false }
+    return text.indices.allSatisfy { index in
+      [8, 13, 18, 23].contains(index - text.startIndex) ? text[index] == 0x2d : Unit.isHex(text[index])
     }
-    return true
   }
 
   static func markUUIDs(_ scan: PersonalScan, _ marks: inout Marks) {

@@ -63,7 +63,7 @@ package final class PersonalText {
       let units = bytes[range].map(UInt16.init)
       // An earlier redaction left it.
       if DeviceIDs.isPlaceholder(units[...]) || units.allSatisfy({ $0 == Unit.star }) { continue }
-      let isUUID = units.count == 36 && DeviceIDs.isUUID(units, 0)
+      let isUUID = DeviceIDs.isUUID(units[...])
       result.replaceSubrange(
         range, with: isUUID ? placeholder(units) : [UInt8](repeating: UInt8(ascii: "*"), count: range.count))
       hidden.removed.append(range.count)

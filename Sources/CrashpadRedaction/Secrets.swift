@@ -166,7 +166,7 @@ enum Secrets {
   }
 
   private static func isTokenLike(_ word: ArraySlice<UInt16>) -> Bool {
-    if mangled.contains(where: { word.starts(with: $0) }) || isUUID(word) { return false }
+    if mangled.contains(where: { word.starts(with: $0) }) || DeviceIDs.isUUID(word) { return false }
     if hasPrefix(word) { return true }
     if word.split(whereSeparator: { !Unit.isAlphanumeric($0) }).contains(where: isRandom) { return true }
     // Base64 may contain slashes, like relative paths.
@@ -188,12 +188,6 @@ enum Secrets {
       let last = part[index - 1]
       return Unit.isDigit(part[index]) != Unit.isDigit(last) || (Unit.isCapital(part[index]) && !Unit.isCapital(last))
     }
-  }
-
-  /// 8-4-4-4-12 hexadecimal digits, as in the ids of reports, clients and builds.
-  private static func isUUID(_ word: ArraySlice<UInt16>) -> Bool {
-    word.split(separator: 0x2d, omittingEmptySubsequences: false).map(\.count) == [8, 4, 4, 4, 12]
-      && word.allSatisfy { Unit.isDigit($0) || (0x61...0x66).contains(lowercase($0)) || $0 == 0x2d }
   }
 
   /// Letters, digits and `_-+/.`

@@ -172,6 +172,9 @@ struct CrashKind: Sendable {
     case 1: access(exception, snapshot, code: first)
     case 2, 6: fault("trap")
     case 3: fault("arithmetic")
+    case 5 where first == 0x1_0002 && !isFirst:
+      text = "abort"
+      isAbort = true
     case 10: crash(exception, first, snapshot)
     case 11: text = Self.resource(exception) ?? "resource"
     case 12:
@@ -191,6 +194,8 @@ struct CrashKind: Sendable {
     case 1: access(exception, snapshot, code: code.code)
     case 2, 6: fault("trap")
     case 3: fault("arithmetic")
+    // The signal alone says nothing of memory: a process may have sent it.
+    case 0 where !isFirst && [10, 11].contains(code.signal): text = "signal:\(darwinName(UInt32(code.signal)))"
     default: signal(darwinName(UInt32(truncatingIfNeeded: code.signal)), 0, exception, snapshot)
     }
   }

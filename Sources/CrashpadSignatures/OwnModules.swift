@@ -90,14 +90,33 @@ package struct OwnModules: Sendable {
 enum SystemImages {
   /// Whether `name` is an image of the system, judged by its name.
   static func contains(_ name: String) -> Bool {
-    if name == "dyld" || name == "dyld_sim" || name.hasPrefix("lib") && name.hasSuffix(".dylib") { return true }
+    if name == "dyld" || name == "dyld_sim" { return true }
+    if name.hasPrefix("lib"), name.hasSuffix(".dylib") { return libraries.contains { name.hasPrefix($0) } }
     return names.contains(name) || prefixes.contains { name.hasPrefix($0) } || suffixes.contains { name.hasSuffix($0) }
   }
 
   private static let prefixes = [
-    "libsystem", "AGX", "AppleMetal", "CoreFoundation", "_", "Swift", "UIKit", "AppKit", "WebKit", "WebCore", "Metal",
+    "com.apple.", "libsystem", "AGX", "AppleMetal", "CoreFoundation", "_", "Swift", "UIKit", "AppKit", "WebKit",
+    "WebCore", "Metal",
   ]
-  private static let suffixes = ["Services", "Foundation", "Support", "Framework"]
+  private static let suffixes = ["Services", "Foundation", "Support"]
+  /// The beginnings of names of libraries: programs have libraries of their own, which a pasted stack names alike.
+  private static let libraries = [
+    "libsystem", "libobjc", "libdispatch", "libc++", "libdyld", "libxpc", "libswift", "libsqlite3", "libxml2",
+    "libxslt",
+    "libexslt", "libz.", "libbz2", "liblzma", "libcompression", "libnetwork", "libboringssl", "libusrtcp", "libquic",
+    "libcoretls", "libnotify", "libmalloc", "libunwind", "libmacho", "libcopyfile", "libremovefile", "libcache",
+    "libcommonCrypto", "libcorecrypto", "libkeymgr", "liblaunch", "libquarantine", "libsandbox", "libauto",
+    "libicucore", "libiconv", "libcharset", "libresolv", "libffi", "libtidy", "libedit", "libncurses", "libcups",
+    "libarchive", "libpam", "libpcap", "libexpat", "libcurl", "libssl", "libcrypto", "libbsm", "libenergytrace",
+    "libapple", "libate", "libaudio", "libAudio", "libcoreaudio", "libAcc", "libAX", "libFontParser", "libCore",
+    "libCG", "libCV", "libGL", "libGPU", "libMTL", "libMetal", "libMobileGestalt", "libMainThreadChecker", "libView",
+    "libBacktrace", "libRPAC", "libLog", "libBLAS", "libLAPACK", "libvDSP", "libvMisc", "libLinearAlgebra",
+    "libSparse", "libBNNS", "libQuadrature", "libCompression", "libIOReport", "libJPEG", "libJP2", "libTIFF",
+    "libPng", "libGIF", "libRadiance", "libllvm", "libclosured", "liblockdown", "libprequelite", "libhunspell",
+    "libheimdal", "libgermantok", "libmecabra", "libcmph", "libmis", "libamsupport", "libtailspin", "libspindump",
+    "libgcc_s", "libstdc++", "libOpenScripting",
+  ]
   private static let names: Set<String> = [
     "AVFAudio", "AVFCapture", "AVFCore", "AVKit", "Accelerate", "Accessibility", "AccessibilityUtilities",
     "AppIntents", "AttributeGraph", "AudioToolbox", "AudioToolboxCore", "AuthKit", "BackgroundTasks", "BaseBoard",

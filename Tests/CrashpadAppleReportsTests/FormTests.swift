@@ -8,7 +8,7 @@ import Testing
 
 @Suite("Forms of reports that are rarer than crashes")
 struct FormTests {
-  private static let all = SampleReports.forms + SampleReports.formsInJSON
+  private static let all = SampleReports.forms + SampleReports.formsInJSON + SampleReports.pastes
 
   @Test("Every sample is read, soundly, with no finding but those of what it lacks", arguments: all.map(\.name))
   func samples(_ name: String) throws {
@@ -25,6 +25,10 @@ struct FormTests {
     "stackshot": .noProcess, "panic": .noProcess, "reset": .noProcess, "simulator": .crashed, "elided": .crashed,
     "warning": .wentOn, "cpu": .notSaid, "disk": .notSaid, "launch": .wentOn, "memory": .crashed, "zombie": .crashed,
     "outOfMemory": .crashed, "deadlockJSON": .crashed,
+    "console": .crashed, "consoleAddresses": .crashed, "loaderConsole": .crashed, "loaderSymbol": .crashed,
+    "debugger": .crashed, "debuggerStep": .notSaid, "servicePage": .crashed, "serviceException": .crashed,
+    "serviceThreads": .notSaid, "xcodeLine": .crashed, "xcodeStack": .notSaid, "kotlinConsole": .crashed,
+    "terminationAlone": .crashed, "lateCr4shed": .crashed, "wholeSpindump": .noProcess,
   ]
 
   @Test("The outcome of each sample is known", arguments: all.map(\.name))

@@ -46,6 +46,10 @@ struct ReportLeafTests {
     "stackshot procname": "of the other process", "outOfMemory type": "the kind of the end",
     "outOfMemory memory_level": "that at the end counts", "zombie type": "which part of the error holds",
     "zombie object_name": "the list of images has it", "deadlockJSON type": "the kind of the end",
+    "servicePage Crashed:": "the line below says it again", "serviceException Fatal Exception:": "the same",
+    "wholeSpindump Process:": "a stackshot is of none", "wholeSpindump Path:": "the same",
+    "wholeSpindump UUID:": "the same", "wholeSpindump Num samples:": "the trees have them",
+    "wholeSpindump Architecture:": "its beginning counts",
     // Facts about the form of the report.
     "hang version": "the version of the form", "metricKit version": "the version of the form",
     "ips flavor": "the kind of registers", "swiftJSON kind": "the kind of the report, and of frames",
@@ -61,7 +65,9 @@ struct ReportLeafTests {
     "swiftJSON description": "the words of the signal", "ksCrash type": "which part of the error holds",
   ]
 
-  private static let samples = SampleReports.all + SampleReports.forms + SampleReports.formsInJSON
+  private static let samples =
+    SampleReports.all + SampleReports.forms + SampleReports.formsInJSON
+    + SampleReports.pastes
 
   @Test(arguments: samples.map(\.name))
   func `Each text of a report is in its snapshot`(_ name: String) throws {

@@ -80,18 +80,22 @@ extension CrashText {
       builder.snapshot.threads.append(thread)
       frames.threads.append(TextSample.heaviestPath(tree.samples).reversed())
     }
-    builder.report.kind = .hang
-    builder.report.faultingThread = trees.firstIndex { $0.queue == "com.apple.main-thread" } ?? 0
+    if builder.report.kind != .stackshot {
+      builder.report.kind = .hang
+      builder.report.faultingThread = trees.firstIndex { $0.queue == "com.apple.main-thread" } ?? 0
+    }
+    var indices: [UInt64: Int] = [:]
+    for (index, tree) in trees.enumerated().reversed() { if let id = tree.id { indices[id] = index } }
     for (index, tree) in trees.enumerated() {
       guard let text = tree.blocked else { continue }
       var blocker = ReportBlocker(thread: index, text: text)
-      readHolder(Array(text.utf8)[...], &blocker)
+      readHolder(Array(text.utf8)[...], indices, &blocker)
       builder.report.blockers.append(blocker)
     }
   }
 
   /// Parses "blocked by turnstile waiting for Sample [4242] [unique pid 99] thread 0xc828".
-  private func readHolder(_ text: TextBytes, _ blocker: inout ReportBlocker) {
+  private func readHolder(_ text: TextBytes, _ indices: [UInt64: Int], _ blocker: inout ReportBlocker) {
     guard let start = text.first(of: "waiting for ") else { return }
     let owner = text[(start + "waiting for ".utf8.count)...]
     if owner.has(prefix: "this thread") {
@@ -103,7 +107,7 @@ extension CrashText {
     guard let start = text.last(of: "thread 0x") else { return }
     var rest = text[(start + "thread ".utf8.count)...]
     guard let id = rest.takeWord().address else { return }
-    blocker.holder = trees.firstIndex { $0.id == id }
+    blocker.holder = indices[id]
   }
 }
 

@@ -4,10 +4,11 @@ internal import CrashpadSnapshot
 
 /// The logs of Cr4shed: a header of keys, a reason, the stack that crashed, and a list of images without addresses.
 extension CrashText {
-  /// Whether a text is such a log: its third line has the bundle.
+  /// Whether a text is such a log, which people paste below their own words: no other has these keys.
   static func isCr4shed(_ text: TextBytes) -> Bool {
-    let start = text.prefix(512)
-    return start.has(prefix: "Date: ") && start.first(of: "\nBundle id: ") != nil
+    let start = text.prefix(4096)
+    return start.first(of: "Date: ") != nil && start.first(of: "\nBundle id: ") != nil
+      && start.first(of: "\nException type: ") != nil
   }
 
   /// Reads a line of the header; false for one that is as in Apple's texts.

@@ -10,7 +10,7 @@ extension CrashText {
       return
     }
     if content.equals("Application main thread deadlocked") { return deadlocked() }
-    guard let key = TextKey(content) else { return }
+    guard let key = TextKey(content) else { return untitledFrame(content) }
     if key.name == "Process", isOfOther(key.value) { return }
     if isOtherProcess { return }
     if isCr4shed, cr4shedHead(key) { return }
@@ -19,6 +19,18 @@ extension CrashText {
     if key.name == "Event" { builder.report.kind = key.value.string.lowercased().contains("hang") ? .hang : .resource }
     if key.name == "Error Code" { builder.report.syndrome = key.value.number ?? builder.report.syndrome }
     builder.addField(key.name, key.value.string)
+  }
+
+  /// Begins the stack that people paste below the exception without the title of its thread.
+  private mutating func untitledFrame(_ content: TextBytes) {
+    guard exception.type != nil, builder.snapshot.threads.isEmpty, content.first == UInt8(ascii: "0"),
+      PastedFrame(content, isInStack: true, after: nil) != nil
+    else { return }
+    let number = faultingNumber ?? 0
+    faultingNumber = number
+    thread = threadIndex(number)
+    section = .thread
+    readFrame(content, of: .thread(thread))
   }
 
   /// KSCrash ends the process when its main thread has not run for a while.
@@ -31,11 +43,18 @@ extension CrashText {
   /// Whether the line begins the section of another process, as in a spindump of the whole system.
   private mutating func isOfOther(_ value: TextBytes) -> Bool {
     guard let number = value.nameAndNumber.number else { return false }
+    // A spindump of one process names it before the event.
+    let isSpindump = builder.report.fields.contains { $0.name == "Data Source" || $0.name == "Steps" }
+    if isSpindump, builder.report.processName == nil, builder.snapshot.processID == nil {
+      builder.report.kind = .stackshot
+    }
     isOtherProcess = builder.snapshot.processID.map { Int64($0) != number } ?? false
     return isOtherProcess
   }
 
-  private func known(_ value: TextBytes) -> String? { value.isEmpty || value.equals("???") ? nil : value.string }
+  private func known(_ value: TextBytes) -> String? {
+    value.isEmpty || value.equals("???") || value.equals("()") ? nil : value.string
+  }
 
   /// Reads a line that identifies the process; false if it does not.
   private mutating func identity(_ key: TextKey) -> Bool {

@@ -56,6 +56,8 @@ struct TextFrame {
   /// The number at the start of the line.
   var number: UInt64?
   var hasAddress = true
+  /// Whether zeros fill the address up to the width of a pointer.
+  var isPadded = false
 
   init(address: UInt64, offset: Int) {
     self.address = address
@@ -70,6 +72,7 @@ extension TextFrame {
     guard let number = rest.takeNumber(), let first = rest.first, TextBytes.isBlank(first) else { return nil }
     if let place = Self.place(rest) {
       self.init(address: place.address, offset: line.startIndex)
+      isPadded = place.isPadded
       image = place.image
       readWhat(place.rest)
     } else {
@@ -95,18 +98,35 @@ extension TextFrame {
     return (text[..<gap].trimmed, text[gap...].trimmed)
   }
 
+  /// The parts of a frame behind its number.
+  private struct Place {
+    let image: TextBytes
+    let address: UInt64
+    let isPadded: Bool
+    let rest: TextBytes
+
+    /// Nil if `word` is not an address.
+    init?(_ image: TextBytes, _ word: TextBytes, _ rest: TextBytes) {
+      guard let address = word.address else { return nil }
+      self.image = image
+      self.address = address
+      isPadded = word.count >= 10 && word.has(prefix: "0x0")
+      self.rest = rest.trimmed
+    }
+  }
+
   /// Splits the rest of a frame. The image's name may contain blanks, so it ends only at the address.
-  private static func place(_ text: TextBytes) -> (image: TextBytes, address: UInt64, rest: TextBytes)? {
+  private static func place(_ text: TextBytes) -> Place? {
     if let tab = text.firstIndex(of: 0x09) {
       var rest = text[tab...]
-      if let address = rest.takeWord().address { return (text[..<tab].trimmed, address, rest.trimmed) }
+      if let place = Place(text[..<tab].trimmed, rest.takeWord(), rest) { return place }
     }
     var start = text.startIndex
     while let found = text[start...].first(of: "0x") {
       if found > text.startIndex, TextBytes.isBlank(text[found - 1]) {
         let word = text[found...].prefix { !TextBytes.isBlank($0) }
         let image = text[..<found].trimmed
-        if let address = word.address, !image.isEmpty { return (image, address, text[word.endIndex...].trimmed) }
+        if !image.isEmpty, let place = Place(image, word, text[word.endIndex...]) { return place }
       }
       start = found + 2
     }
@@ -152,6 +172,13 @@ extension TextFrame {
   private mutating func readName(_ text: TextBytes) {
     var name = text
     var distance: UInt64?
+    // "__cxa_throw + 388 f()": the exported name that is next, and behind it the one of the debug information.
+    if file != nil, let plus = text.first(of: " + ") {
+      var rest = text[(plus + 3)...]
+      if rest.takeNumber() != nil, rest.first == 0x20, !rest.trimmed.isEmpty, !rest.trimmed.has(prefix: "+ ") {
+        name = rest.trimmed
+      }
+    }
     if let plus = text.last(of: " + "), let value = text[(plus + 3)...].number {
       name = text[..<plus].trimmed
       distance = value

@@ -8,7 +8,10 @@ enum CrashTextReader {
   static func read(_ bytes: RawSpan, from start: Int, into builder: inout ReportBuilder) {
     let content = bytes.array(in: ByteRange(offset: 0, count: bytes.byteCount))
     var rest = content[min(start, content.count)...]
-    if CrashlyticsText.begins(rest.withoutMark) { return CrashlyticsText.read(rest.withoutMark, into: &builder) }
+    let head = start == 0 ? TextStart.of(bytes) : []
+    if !TextStart.isApple(head[...]), PastedLine.areIn(head[...]) {
+      return PastedText.read(rest.withoutMark, into: &builder)
+    }
     var text = CrashText(builder)
     text.isCr4shed = CrashText.isCr4shed(rest.withoutMark)
     var indentation: Int?

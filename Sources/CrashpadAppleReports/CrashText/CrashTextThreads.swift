@@ -8,8 +8,8 @@ extension CrashText {
   /// Parses "Thread 0 name:  Dispatch queue: X", "Thread 4 Crashed:", "Thread 0:: Dispatch queue: X", "Thread 0
   /// crashed with ARM Thread State (64-bit):", "Thread 0 instruction stream:".
   mutating func beginThread(_ content: TextBytes) -> Bool {
-    var rest = content.dropFirst("Thread ".utf8.count)
-    guard let number = rest.takeNumber() else { return false }
+    guard let title = ThreadTitle(content) else { return false }
+    let (number, rest) = (title.number, title.rest)
     endRegisters()
     recursionDepth = nil
     if rest.has(prefix: " name:") {
@@ -82,7 +82,7 @@ extension CrashText {
   // MARK: Frames
 
   mutating func readFrame(_ content: TextBytes, of owner: TextFrames.Owner) {
-    guard let frame = TextFrame(content), isExpected(frame) else {
+    guard let frame = TextFrame(content) ?? bareFrame(content, of: owner), isExpected(frame) else {
       if continueName(content, of: owner) { return }
       // A line that begins with a number was probably meant as a frame.
       if content.first.map({ (0x30...0x39).contains($0) }) == true {
@@ -101,6 +101,20 @@ extension CrashText {
       }
       frames.threads[index].append(frame)
     }
+  }
+
+  /// "2  Shop   -[Cart join]", where no frame has an address.
+  private func bareFrame(_ content: TextBytes, of owner: TextFrames.Owner) -> TextFrame? {
+    guard !seen.addresses else { return nil }
+    let last: TextFrame? =
+      switch owner {
+      case .lastException: frames.last.last
+      case .thread(let index): frames.threads.indices.contains(index) ? frames.threads[index].last : nil
+      }
+    guard let frame = PastedFrame(content, isInStack: true, after: last?.number) else { return nil }
+    var source = frame.source
+    source.number = frame.number
+    return source
   }
 
   /// Whether a frame may be one: a text whose frames have addresses has none without, but broken lines that look so.

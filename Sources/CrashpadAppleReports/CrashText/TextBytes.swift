@@ -113,3 +113,8 @@ extension TextBytes {
     return (name.isEmpty || name.equals("???") ? nil : name.string, number)
   }
 }
+
+extension UInt8 {
+  var isLetter: Bool { (0x61...0x7a).contains(self | 0x20) }
+  var isDigit: Bool { (0x30...0x39).contains(self) }
+}

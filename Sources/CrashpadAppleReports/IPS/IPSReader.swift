@@ -50,6 +50,8 @@ enum IPSReader {
     object["threads"] != nil || object["procName"] != nil || object["usedImages"] != nil || object["captureTime"] != nil
       || object["processes"] != nil || object["processByPid"] != nil || object["panicString"] != nil
       || object["macOSPanicString"] != nil
+      // Members that were copied out of a body.
+      || object["bug_type"] == nil && (object["exception"] != nil || object["termination"] != nil)
   }
 
   /// Refuses a type that is not a crash; names the type if the table has it.

@@ -174,19 +174,35 @@ extension ReportBuilder {
     let address = error["address"]?.uint64 ?? 0
     let subcode = mach?["subcode"]?.uint64 ?? 0
     let codes = [mach?["code"]?.uint64 ?? 0, subcode == 0 ? address : subcode]
+    let kind = error["type"]?.string
+    addField("Crash Type", kind)
+    readTermination(error)
+    // The program reported an error of its own, and its signal is that of the reporter.
+    if kind == "user", error["is_fatal"]?.bool != true { return readReported(error) }
     setException(type: type ?? signal?["name"]?.string, signal: signal?["name"]?.string, codes: codes)
     snapshot.exception?.address = address
     if let name = mach?["code_name"]?.string {
       report.exceptionSubtype = "\(name) at 0x\(hexadecimal(address, width: 16))"
     }
     if snapshot.exception != nil { setCodesText(codes) }
-    let kind = error["type"]?.string
     if kind == "hang" || kind == "deadlock" { report.kind = .hang }
     report.isDeadlock = kind == "deadlock"
-    report.endedForMemory = kind == "memory_termination"
     if let memory = error["memory_termination"] { report.memory = readMemory(memory) }
-    addField("Crash Type", kind)
     addMessages(error)
+  }
+
+  /// Reads what KSCrash concluded when the program started again.
+  private mutating func readTermination(_ error: JSONValue) {
+    let reason = error["termination_reason"]?.string
+    addField("Conclusion", reason)
+    report.endedForMemory = error["type"]?.string == "memory_termination" || reason == "memory_limit"
+  }
+
+  private mutating func readReported(_ error: JSONValue) {
+    report.isNonFatal = error["is_fatal"]?.bool == false
+    let name = error["user_reported"]?["name"]?.string
+    let text = [name, error["reason"]?.string].compactMap { $0 }.joined(separator: ": ")
+    if !text.isEmpty { addMessage(text) }
   }
 
   private mutating func addMessages(_ error: JSONValue) {

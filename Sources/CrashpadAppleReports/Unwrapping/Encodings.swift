@@ -61,10 +61,9 @@ enum Encodings {
 
   private static func pair(_ text: [UInt8], at offset: Int, _ isBig: Bool) -> (Unicode.Scalar?, Int) {
     let high = unit(text, at: offset, isBig)
-    guard (0xd800..<0xdc00).contains(high), offset + 4 <= text.count else { return (Unicode.Scalar(high), 2) }
-    let low = unit(text, at: offset + 2, isBig)
-    guard (0xdc00..<0xe000).contains(low) else { return (nil, 2) }
-    return (Unicode.Scalar(0x1_0000 + (high - 0xd800) << 10 + (low - 0xdc00)), 4)
+    guard Surrogates.isHigh(high), offset + 4 <= text.count else { return (Unicode.Scalar(high), 2) }
+    let scalar = Surrogates.scalar(high, unit(text, at: offset + 2, isBig))
+    return (scalar, scalar == nil ? 2 : 4)
   }
 
   private static func quad(_ text: [UInt8], at offset: Int, _ isBig: Bool) -> (Unicode.Scalar?, Int) {

@@ -140,8 +140,8 @@ enum EscapedText {
       copy.put(UInt8(ascii: "u"), for: index)
       return 2
     }
-    if (0xd800..<0xdc00).contains(high), let low = unit(index + 6), (0xdc00..<0xe000).contains(low) {
-      copy.put(Unicode.Scalar(0x1_0000 + (high - 0xd800) << 10 + (low - 0xdc00)) ?? "\u{fffd}", for: index)
+    if Surrogates.isHigh(high), let scalar = unit(index + 6).flatMap({ Surrogates.scalar(high, $0) }) {
+      copy.put(scalar, for: index)
       return 12
     }
     copy.put(Unicode.Scalar(high) ?? "\u{fffd}", for: index)

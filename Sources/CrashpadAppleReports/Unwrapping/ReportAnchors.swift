@@ -82,9 +82,7 @@ enum ReportAnchors {
   /// The start of "Thread 4 Crashed".
   private static func thread(_ text: TextBytes) -> Int? {
     guard let start = text.last(of: "Thread ") else { return nil }
-    var rest = text[(start + 7)...]
-    guard rest.takeNumber() != nil, rest.trimmed.equals("Crashed") else { return nil }
-    return start
+    return ThreadTitle(text[start...])?.rest.trimmed.equals("Crashed") == true ? start : nil
   }
 }
 

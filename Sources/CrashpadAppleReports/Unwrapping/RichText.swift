@@ -142,16 +142,13 @@ private struct RichTextReader {
   private mutating func unicode(_ number: Int, at start: Int) {
     pending = group.skipped
     let value = UInt32(truncatingIfNeeded: number < 0 ? number + 0x1_0000 : number)
-    if (0xd800..<0xdc00).contains(value) {
+    if Surrogates.isHigh(value) {
       highSurrogate = value
       return
     }
-    if let high = highSurrogate, (0xdc00..<0xe000).contains(value) {
-      highSurrogate = nil
-      return show(Unicode.Scalar(0x1_0000 + (high - 0xd800) << 10 + (value - 0xdc00)) ?? "\u{fffd}", at: start)
-    }
+    let pair = highSurrogate.flatMap { Surrogates.scalar($0, value) }
     highSurrogate = nil
-    show(Unicode.Scalar(value) ?? "\u{fffd}", at: start)
+    show(pair ?? Unicode.Scalar(value) ?? "\u{fffd}", at: start)
   }
 }
 
@@ -167,9 +164,4 @@ private enum RichTextCodePage {
     guard (0x80..<0xa0).contains(byte) else { return Unicode.Scalar(byte) }
     return Unicode.Scalar(upper[Int(byte) - 0x80]) ?? "\u{fffd}"
   }
-}
-
-extension UInt8 {
-  var isLetter: Bool { (0x61...0x7a).contains(self | 0x20) }
-  var isDigit: Bool { (0x30...0x39).contains(self) }
 }

@@ -10,6 +10,7 @@ enum Surroundings {
   static func ofJSON(_ text: [UInt8]) -> Removal? {
     guard let first = text.firstIndex(where: { $0 > 0x20 }), !isTranslation(text) else { return nil }
     if text[first] == UInt8(ascii: "{") || text[first] == UInt8(ascii: "[") { return inner(text) }
+    if let fragment = fragment(text) { return fragment }
     for start in candidates(text).prefix(maximumCandidates) {
       guard let form = ReportFormat.of(text[start...]), form != .crash else { continue }
       // A body without its header would have lost facts.
@@ -22,6 +23,30 @@ enum Surroundings {
   }
 
   private static let maximumCandidates = 64
+
+  /// Adds the brace before members that were copied out of an object.
+  private static func fragment(_ text: [UInt8]) -> Removal? {
+    var start: Int?
+    for line in TextLines(text) {
+      let content = line.trimmed
+      if content.first == UInt8(ascii: "{") { return nil }
+      guard content.first == UInt8(ascii: "\"") else {
+        start = nil
+        continue
+      }
+      start = start ?? content.startIndex
+      guard let first = start, let anchor = ReportAnchors.anchor(of: content), anchor.start == content.startIndex else {
+        continue
+      }
+      var copy = TextCopy(of: text, capacity: text.count + 1)
+      copy.put(UInt8(ascii: "{"), for: first)
+      copy.copy(first..<text.count)
+      guard ReportFormat.of(copy.bytes[...]) == .ips else { return nil }
+      let words = "the report was a part of a JSON object, without its start"
+      return Removal(copy, [Removal.Note(text: words, offset: first, isUncertain: true)])
+    }
+    return nil
+  }
 
   /// Whether what begins at `start` is JSON to its end or to that of the text, and a header has a body.
   private static func isWhole(_ text: [UInt8], _ start: Int) -> Bool {
@@ -140,6 +165,11 @@ private struct TextFinder {
     // The line above the title of Console's export.
     if content.allSatisfy({ $0 == 0x2d }) {
       block = line.startIndex
+      return
+    }
+    let code = content.drop { $0 == UInt8(ascii: "`") }
+    if code.startIndex > content.startIndex, isStrong(code) {
+      start = code.startIndex
       return
     }
     if isStrong(content) {

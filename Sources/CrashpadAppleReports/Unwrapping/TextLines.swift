@@ -30,9 +30,7 @@ enum ReportLine {
 
   /// "Thread 4 Crashed:", "Thread 4 name:", "Thread 4:".
   static func isThread(_ line: TextBytes) -> Bool {
-    guard line.has(prefix: "Thread ") else { return false }
-    var rest = line.dropFirst(7)
-    guard rest.takeNumber() != nil, let sign = rest.first else { return false }
+    guard let rest = ThreadTitle(line)?.rest, let sign = rest.first else { return false }
     return sign == 0x3a
       || sign == 0x20
         && [" Crashed", " name:", " crashed", " Highlighted", " instruction", " Attributed"]

@@ -36,6 +36,9 @@ package struct CrashEvidence: Sendable {
       return !isMain && !function.hasPrefix("_checkExpectedExecutor") && !Self.isInlinedCheck(function)
     }
 
+    /// Whether its name is of no function of the program.
+    var isMade: Bool { function.map(PlaceholderNames.isMade) ?? false }
+
     /// Whether a function is a check of a library that was inlined, with its message for a name.
     static func isInlinedCheck(_ function: String) -> Bool {
       function.hasPrefix("Swift runtime failure: ") || function.containsBytes("/include/c++/v1/")
@@ -47,7 +50,10 @@ package struct CrashEvidence: Sendable {
       return Self.mainFunctions.contains(function) || function.hasSuffix(".$main()") || function.hasSuffix(".main()")
     }
 
-    private static let mainFunctions = ["main", "$main()", "main()", "_main", "__main_argc_argv", "start"]
+    private static let mainFunctions = [
+      "main", "$main()", "main()", "_main", "__main_argc_argv", "start", "__debug_main_executable_dylib_entry_point",
+      "__debug_blank_executor_main",
+    ]
 
     /// Such as "Scene.load() in Orrery (Scene.swift:12)".
     package var text: String {
@@ -94,7 +100,10 @@ package struct CrashEvidence: Sendable {
     /// The index of the innermost frame of the application that may be a cause.
     package var firstOfApp: Int? {
       let start = handlerEnd
-      return frames[start...].firstIndex(where: \.isCause)
+      guard let first = frames[start...].firstIndex(where: \.isCause) else { return nil }
+      // A name that stands for many functions says less than that of the next one.
+      guard frames[first].isMade else { return first }
+      return frames[first...].firstIndex { $0.isCause && $0.function != nil && !$0.isMade } ?? first
     }
 
     /// The number of innermost frames that belong to a handler of signals or of exceptions that nothing caught: the program's

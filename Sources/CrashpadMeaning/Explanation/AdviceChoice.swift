@@ -46,12 +46,20 @@ struct AdviceChoice {
     }
   }
 
+  /// Whether a message has more than the name of an exception, or that abort() was called.
+  private static func saysMore(_ text: String) -> Bool {
+    let message = RuntimeMessage(text)
+    return message.exception == nil ? text != "abort() called" : message.reason?.isEmpty == false
+  }
+
   private func canFulfil(_ topic: Topic, _ text: String) -> Bool {
     switch topic {
     case .lastException: !crash.lastException.isEmpty
     // The log outside of the report may have it.
-    case .message: text.containsBytes("program's log") || !crash.messages.isEmpty
-    case .syndrome, .trap: crash.report?.syndrome != nil || crash.report?.codeAt.isEmpty == false
+    case .message: text.containsBytes("program's log") || crash.messages.contains { Self.saysMore($0) }
+    case .syndrome: crash.report?.syndrome != nil
+    // The evidence has it already.
+    case .trap: false
     case .fieldOffset: (crash.exception?.address ?? 0) != 0
     }
   }

@@ -107,7 +107,10 @@ package struct ExceptionDescription: Sendable, Hashable {
     let row =
       original.map { MeaningTable.code(code.code, of: $0.name, on: CodeMeaning.Platform(architecture)) ?? $0 }
       ?? MeaningTable.code(UInt64(code.signal), of: type.name, on: .darwin)
-    return Self(title, row?.event, [row, original, type])
+    // A signal that was sent, or came of an exception that the report does not have.
+    let name = SignalNames.darwin.name(of: code.signal)
+    let sent = code.signal == 0 ? nil : "\(name) ended the process; the report does not say why"
+    return Self(title, row?.event ?? sent, [row, original, type])
   }
 
   // MARK: Signals

@@ -39,6 +39,9 @@ extension ExplanationBuilder {
     guard result.summary.isEmpty else { return }
     if explainVerdict(nil) {
       addStacks()
+      if let endedBy = result.rows.last?.endedBy, !endedBy.isEmpty { result.endedBy.append(sentence(endedBy)) }
+      result.notKnown.append("The type and the codes of the exception: the report has none.")
+      return
     } else {
       result.summary =
         report?.statesCrash == true

@@ -24,6 +24,9 @@ extension ExplanationBuilder {
       return true
     case .stackshot:
       if let row = MeaningTable.terminationCode(0xbaaa_aaad) { add(row) }
+      if let event = report.fields.first(where: { $0.name == "Event" })?.value {
+        note("The report says: Event: \(shortened(event)).")
+      }
       return explainNoCrash("The report is a stackshot of all processes, and not a crash.")
     case .panic, .forceReset: return explainPanic(report)
     case .hang: return explainHang(report)
@@ -37,6 +40,9 @@ extension ExplanationBuilder {
       if report.isNonFatal {
         explainCondition(report)
         return explainNoCrash("The process went on (NON-FATAL CONDITION): \(result.summary)")
+      }
+      if crash.outcome == .notSaid, report.fields.contains(where: { $0.name == "Crash Type" && $0.value == "user" }) {
+        return explainReported()
       }
       guard crash.outcome == .notSaid, !crash.threads.isEmpty, crash.messages.isEmpty,
         EvidenceSearch.all.verdict(crash) == nil
@@ -60,6 +66,9 @@ extension ExplanationBuilder {
     guard let report else { return }
     if let diagnosis = report.diagnosis, !report.isDeadlock {
       note("The crash reporter's diagnosis: \(shortened(diagnosis.split(separator: "\n").joined(separator: "; "))).")
+    }
+    if let conclusion = report.fields.first(where: { $0.name == "Conclusion" })?.value {
+      note("At the next start the crash reporter concluded: \(shortened(conclusion)).")
     }
     if !report.deallocatedObjects.isEmpty {
       let names = report.deallocatedObjects.prefix(4).joined(separator: ", ")
@@ -143,6 +152,14 @@ extension ExplanationBuilder {
       result.notKnown.append("The stacks: the report has none.")
     }
     return true
+  }
+
+  /// Explains an error that the program handed to its crash reporter, which may have ended it afterwards.
+  private mutating func explainReported() -> Bool {
+    if let text = crash.messages.first { note("The program's words: \(shortened(text)).") }
+    if let thread = crash.crashedThread { noteSuspect(thread, "It was reported in") }
+    result.notKnown.append("Whether the process ended: the report does not say it.")
+    return explainNoCrash("The program reported an error of its own.")
   }
 
   // MARK: The user and the system

@@ -77,6 +77,10 @@ extension CodeMeaning {
       "objc_exception_throw", ["__exceptionPreprocess", "objc_exception_rethrow"], need: .raised(.objectiveC),
       printing: "Uncaught NSException", causes: [], advice: [lastException]),
     function(
+      .general, "[NSApplication _crashOnException:]", need: .raised(.objectiveC),
+      "An Objective-C exception was not caught: AppKit ended the app", by: "AppKit, by a trap: SIGTRAP or SIGILL",
+      advice: [lastException], .apple("NSApplication, reportException(_:)")),
+    function(
       "__cxa_throw", terminateHandlers, need: .raised(.cxx), printing: "Uncaught C++ exception", causes: [],
       advice: ["The caller of __cxa_throw threw it: read what it throws."]),
     function(

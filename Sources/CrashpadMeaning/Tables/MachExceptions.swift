@@ -188,11 +188,11 @@ extension CodeMeaning {
 
   private static func code(
     of exception: String, _ numbers: [Number], _ name: String, _ event: String, aliases: [String] = [],
-    causes: [String] = [], advice: [String] = [], myth: String? = nil, _ source: Source
+    by endedBy: String = "", causes: [String] = [], advice: [String] = [], myth: String? = nil, _ source: Source
   ) -> CodeMeaning {
     CodeMeaning(
-      .exceptionCode, of: exception, name, numbers, aliases: aliases, event, causes: causes, advice: advice, myth: myth,
-      source)
+      .exceptionCode, of: exception, name, numbers, aliases: aliases, event, endedBy: endedBy, causes: causes,
+      advice: advice, myth: myth, source)
   }
 
   private static let otherExceptionCodes: [CodeMeaning] = instructionCodes + arithmeticCodes + softwareCodes
@@ -261,7 +261,7 @@ extension CodeMeaning {
       .xnu("bsd/uxkern/ux_exception.c")),
     code(
       of: "EXC_SOFTWARE", [0x10002], "EXC_UNIX_ABORT", "abort(); it becomes SIGABRT",
-      .xnu("bsd/uxkern/ux_exception.c")),
+      by: "the process itself", .xnu("bsd/uxkern/ux_exception.c")),
     code(
       of: "EXC_SOFTWARE", [0x10003], "EXC_SOFT_SIGNAL", "a signal that was sent, or an NSException in Crashpad's dumps",
       advice: ["The second code is the signal."], types),

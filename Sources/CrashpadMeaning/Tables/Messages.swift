@@ -265,6 +265,7 @@ extension CodeMeaning {
       [
         "incorrect checksum for freed object", "malloc(): corrupted", "corrupted size vs. prev_size",
         "malloc(): invalid size", "free(): corrupted unsorted chunks", "heap corruption detected",
+        "bug in client of libmalloc", "memory corruption of free block",
       ],
       "The allocator's own data were overwritten", by: allocator,
       causes: ["A buffer overrun, or use of memory after it was freed: before this point."],

@@ -13,7 +13,7 @@ package enum ReportFormat: String, Sendable, CaseIterable {
   case swiftBacktrace = "swift-backtrace"
 
   /// The number of bytes that are read to detect the format.
-  package static let startLength = 16 * 1024
+  package static let startLength = TextStart.length
 
   /// Returns nil if `bytes` do not begin like any of the formats.
   package static func of(_ bytes: RawSpan) -> ReportFormat? {
@@ -25,17 +25,8 @@ package enum ReportFormat: String, Sendable, CaseIterable {
     if start.has("*** Program crashed: ") || (start.has("💣") && start.has("Program crashed: ")) {
       return .swiftBacktrace
     }
-    return start.hasLine(prefix: Self.crashKeys) || start.hasLine(prefix: ["Exception Type:"]) || start.hasCrashedThread
-      ? .crash : nil
+    return start.isText ? .crash : nil
   }
-
-  /// Keys at the start of a line that identify `.crash` texts and resource texts.
-  private static let crashKeys = [
-    "Incident Identifier:", "Process:  ", "CrashReporter Key:", "Hardware Model:", "Date/Time:  ", "OS Version:  ",
-    "Exception Type:  ", "Report Version:", "Last Exception Backtrace:", "Dyld Error Message:",
-    "Thread 0 Crashed", "Thread 0:",
-    "panic(cpu ", "Analysis of sampling ", "# Crashlytics - ", "Bundle id: ",
-  ]
 
   /// Keys of KSCrash's JSON beside or in "crash".
   private static let ksCrashKeys = ["\"report\"", "\"diagnosis\"", "\"error\"", "\"threads\""]
@@ -48,7 +39,10 @@ package enum ReportFormat: String, Sendable, CaseIterable {
     if start.has("\"crashReport\"") || start.has("\"backtraceTime\"") { return .swiftBacktrace }
     if start.has("\"binary_images\"") { return .ksCrash }
     if start.has("\"crash\""), ksCrashKeys.contains(where: start.has) { return .ksCrash }
-    let isBody = start.has("\"procName\"") || start.has("\"usedImages\"") || start.has("\"captureTime\"")
+    let isBody =
+      start.has("\"procName\"") || start.has("\"usedImages\"") || start.has("\"captureTime\"")
+      || start.has("\"exception\"") && (start.has("\"faultingThread\"") || start.has("\"termination\""))
+      || start.has("\"termination\"") && start.has("\"namespace\"")
     return isBody || start.has("\"app_name\"") && start.has("\"os_version\"") ? .ips : nil
   }
 }
@@ -58,15 +52,23 @@ struct ReportStart {
   private let text: [UInt8]
 
   init(_ bytes: RawSpan) {
-    let count = min(bytes.byteCount, ReportFormat.startLength)
-    var text = unsafe bytes.extracting(0..<count).withUnsafeBytes { unsafe Array($0) }
-    if text.starts(with: [0xef, 0xbb, 0xbf]) { text.removeFirst(3) }
-    self.text = text
+    text = TextStart.of(bytes)
   }
 
   var isJSON: Bool { firstCharacter == UInt8(ascii: "{") }
-  var isArray: Bool { firstCharacter == UInt8(ascii: "[") }
-  private var firstCharacter: UInt8? { text.first { ![0x20, 0x09, 0x0a, 0x0d].contains($0) } }
+  /// Text may stand in brackets too.
+  var isArray: Bool {
+    let content = text.drop { Self.blanks.contains($0) }
+    guard content.first == UInt8(ascii: "[") else { return false }
+    let next = content.dropFirst().first { !Self.blanks.contains($0) }
+    return next.map { "{[]".utf8.contains($0) } ?? true
+  }
+
+  /// Whether it is a text of Apple's form, or one that was pasted without the head of a report.
+  var isText: Bool { TextStart.isApple(text[...]) || !isJSON && PastedLine.areIn(text[...]) }
+
+  private var firstCharacter: UInt8? { text.first { !Self.blanks.contains($0) } }
+  private static let blanks: [UInt8] = [0x20, 0x09, 0x0a, 0x0d]
 
   /// Whether the words occur anywhere.
   func has(_ words: String) -> Bool {
@@ -80,25 +82,5 @@ struct ReportStart {
     return false
   }
 
-  func hasLine(_ line: String) -> Bool { hasLine(prefix: [line]) }
-
-  /// Whether a line is "Thread 4 Crashed:", as in texts with one thread alone.
-  var hasCrashedThread: Bool {
-    text.split(separator: UInt8(ascii: "\n")).contains { line in
-      var rest = line.trimmed
-      guard rest.has(prefix: "Thread ") else { return false }
-      rest = rest.dropFirst(7)
-      return rest.takeNumber() != nil && rest.has(prefix: " Crashed:")
-    }
-  }
-
-  /// Whether a line begins with one of the prefixes, ignoring leading blanks.
-  func hasLine(prefix: [String]) -> Bool {
-    let prefixes = prefix.map { Array($0.utf8) }
-    for line in text.split(separator: UInt8(ascii: "\n")) {
-      let content = line.drop { $0 == 0x20 || $0 == 0x09 }
-      if prefixes.contains(where: { content.starts(with: $0) }) { return true }
-    }
-    return false
-  }
+  func hasLine(_ line: String) -> Bool { TextStart.hasLine(text[...], prefix: [line]) }
 }

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import CrashpadBytes
+internal import CrashpadSnapshot
+
+/// The exception of a pasted text, kept until the threads are known.
+struct PastedException {
+  /// The name of an NSException that Crashlytics gives, and its reason.
+  var name: String?
+  var reason: String?
+  var isNonFatal = false
+  private var type: String?
+  private var signal: String?
+  private var codes: [UInt64] = []
+  private var subtype: String?
+
+  /// Reads the words of Xcode and lldb: "EXC_BAD_ACCESS (code=1, address=0x10)", "signal SIGABRT", "EXC_RESOURCE
+  /// (RESOURCE_TYPE_MEMORY: limit exceeded) (limit=15 MB)".
+  ///
+  /// - Returns: false for other words, such as those of a breakpoint.
+  mutating func read(stop text: TextBytes) -> Bool {
+    var rest = text
+    let word = rest.takeWord()
+    if word.equals("signal") {
+      signal = rest.takeWord().string
+      type = type ?? signal
+      return true
+    }
+    guard word.has(prefix: "EXC_") else { return false }
+    type = word.string
+    if word.equals("EXC_RESOURCE") {
+      subtype = rest.trimmed.string
+      return true
+    }
+    codes = [value("code=", in: rest), value("address=", in: rest) ?? value("subcode=", in: rest)].compactMap { $0 }
+    return true
+  }
+
+  private func value(_ key: String, in text: TextBytes) -> UInt64? {
+    guard let start = text.first(of: key) else { return nil }
+    let word = text[(start + key.utf8.count)...].prefix { $0 != UInt8(ascii: ",") && $0 != UInt8(ascii: ")") }
+    return word.trimmed.number ?? TextCodes.code(named: word.trimmed.string)
+  }
+
+  /// Reads Crashlytics' "EXC_BAD_ACCESS KERN_INVALID_ADDRESS at 0x00000038".
+  mutating func read(service line: TextBytes) -> Bool {
+    var rest = line
+    let word = rest.takeWord()
+    guard word.has(prefix: "EXC_"), word.allSatisfy({ $0.isLetter || $0 == UInt8(ascii: "_") }) else { return false }
+    type = word.string
+    let name = rest.takeWord()
+    guard let code = TextCodes.code(named: name.string) else { return true }
+    var address = rest.takeWord()
+    if address.equals("at") { address = rest.takeWord() }
+    codes = [code, address.number].compactMap { $0 }
+    return true
+  }
+
+  /// Reads the line of a shell or of Xcode: "Abort trap: 6", "Message from debugger: Terminated due to signal 6".
+  mutating func read(shell line: TextBytes) -> Bool {
+    for (words, name) in Self.shellWords where line.equals(words) {
+      signal = name
+      return true
+    }
+    let words = "Message from debugger: Terminated due to signal "
+    guard line.has(prefix: words), let number = line.dropFirst(words.utf8.count).decimal else { return false }
+    signal = Self.shellWords.first { $0.words.hasSuffix(": \(number)") }?.name
+    return true
+  }
+
+  private static let shellWords: [(words: String, name: String)] = [
+    ("Abort trap: 6", "SIGABRT"), ("Segmentation fault: 11", "SIGSEGV"), ("Illegal instruction: 4", "SIGILL"),
+    ("Trace/BPT trap: 5", "SIGTRAP"), ("Bus error: 10", "SIGBUS"), ("Killed: 9", "SIGKILL"),
+  ]
+
+  func set(in builder: inout ReportBuilder) {
+    if let name {
+      builder.report.isNonFatal = isNonFatal
+      // A report of an error that the program caught says no more than its name.
+      let text = "Non-fatal Exception: \(name)" + (reason.map { ": \($0)" } ?? "")
+      if isNonFatal {
+        builder.addMessage(text)
+      } else if name == "Il2CppExceptionWrapper" {
+        builder.addMessage("Unhandled managed exception: \(name)" + (reason.map { ": \($0)" } ?? ""))
+      } else if name.contains("::") {
+        builder.addMessage("terminating due to uncaught exception of type \(name)" + (reason.map { ": \($0)" } ?? ""))
+      } else {
+        builder.addUncaught(name, reason: reason)
+      }
+    }
+    if type == "EXC_RESOURCE" {
+      builder.report.kind = .resource
+      builder.report.exceptionType = type
+      builder.report.exceptionSubtype = subtype
+    } else if let type = type ?? signal {
+      builder.setException(type: type, signal: signal, codes: codes)
+    }
+  }
+}

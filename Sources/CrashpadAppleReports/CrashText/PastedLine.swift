@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import CrashpadBytes
+
+/// The lines by which a pasted text is known.
+enum PastedLine {
+  /// The line without marks of quotations and code, and without the name of a tool in brackets.
+  static func content(_ line: TextBytes) -> TextBytes {
+    var line = line.drop { TextBytes.isBlank($0) || $0 == UInt8(ascii: ">") || $0 == UInt8(ascii: "`") }.trimmed
+    if line.first == UInt8(ascii: "["), let close = line.prefix(16).firstIndex(of: UInt8(ascii: "]")),
+      line[close...].dropFirst().first == 0x20, line[..<close].dropFirst().allSatisfy({ $0.isLetter })
+    {
+      line = line[(close + 1)...].trimmed
+    }
+    while line.last == UInt8(ascii: "`") { line = line.dropLast() }
+    return line
+  }
+
+  /// Whether a text has a line that says how a process ended, or a stack.
+  static func areIn(_ text: TextBytes) -> Bool {
+    var count: UInt64 = 0
+    for line in text.split(whereSeparator: { $0 == 0x0a || $0 == 0x0d }) {
+      let line = content(line)
+      if isOther(line) { return false }
+      if isMark(line) { return true }
+      guard let frame = PastedFrame(line, isInStack: false, after: nil) else { continue }
+      count = frame.number == count ? count + 1 : frame.number == 0 ? 1 : 0
+      if count == 3 { return true }
+    }
+    return false
+  }
+
+  /// Whether a line is of a stack of Java, which Crashlytics shows with the same words.
+  private static func isOther(_ line: TextBytes) -> Bool {
+    line.has(prefix: "Fatal Exception: ")
+      && ["java.", "javax.", "kotlin.", "android."].contains { line.dropFirst(17).has(prefix: $0) }
+  }
+
+  private static func isMark(_ line: TextBytes) -> Bool {
+    let starts = ["# Crashlytics - ", "Fatal Exception: ", "Non-fatal Exception: ", "Thread : Fatal Exception: "]
+    if starts.contains(where: { line.has(prefix: $0) }) { return true }
+    if line.has(prefix: "Termination Reason: ") { return true }
+    if line.first(of: "Terminating app due to uncaught exception '") != nil { return true }
+    if line.has(suffix: "First throw call stack:") || terminate(line) != nil || loader(line) != nil { return true }
+    if debuggerStop(line) != nil || xcode(line) != nil { return true }
+    return line.has(prefix: "Uncaught Kotlin exception: ") || crashedThread(line) != nil
+  }
+
+  // MARK: Words of single forms
+
+  /// "Crashed: com.apple.main-thread", "Thread : Crashed: worker": the name of the thread.
+  static func crashedThread(_ line: TextBytes) -> TextBytes? {
+    guard let start = line.first(of: "Crashed: ") else { return nil }
+    guard start == line.startIndex || line[..<start].has(suffix: ": ") || line[..<start].has(suffix: "# ") else {
+      return nil
+    }
+    return line[(start + "Crashed: ".utf8.count)...].trimmed
+  }
+
+  /// "libc++abi.dylib: terminating with uncaught exception of type E: text", from the word on.
+  static func terminate(_ line: TextBytes) -> TextBytes? {
+    guard line.first(of: "libc++abi") != nil, let start = line.first(of: "terminating ") else { return nil }
+    return line[start...]
+  }
+
+  /// "dyld[123]: Library not loaded: @rpath/libA.dylib", from the first word behind the colon on.
+  static func loader(_ line: TextBytes) -> TextBytes? {
+    guard line.has(prefix: "dyld"), let colon = line.first(of: ": ") else { return nil }
+    let name = line[..<colon].dropFirst(4)
+    guard name.isEmpty || name.first == UInt8(ascii: "[") && name.last == UInt8(ascii: "]") else { return nil }
+    let words = line[(colon + 2)...]
+    return words.has(prefix: "Library not loaded: ") || words.has(prefix: "Symbol not found: ") ? words : nil
+  }
+
+  /// "* thread #1, queue = 'com.apple.main-thread', stop reason = EXC_BAD_ACCESS (code=1, address=0x10)".
+  static func debuggerStop(_ line: TextBytes) -> (number: UInt64, rest: TextBytes, reason: TextBytes)? {
+    var rest = line
+    rest = rest.drop { PastedFrame.debuggerMarks.contains($0) }
+    guard rest.has(prefix: "thread #"), let reason = rest.last(of: "stop reason = ") else { return nil }
+    rest = rest.dropFirst("thread #".utf8.count)
+    guard let number = rest.takeNumber() else { return nil }
+    return (number, rest[..<reason], rest[(reason + "stop reason = ".utf8.count)...].trimmed)
+  }
+
+  /// "Thread 1: EXC_BAD_ACCESS (code=1, address=0x10)", "Thread 1: signal SIGABRT", "Thread 11 [Crashed]:".
+  static func xcode(_ line: TextBytes) -> (number: UInt64, reason: TextBytes)? {
+    guard let title = ThreadTitle(line) else { return nil }
+    if title.rest.trimmed.has(prefix: "[Crashed]") { return (title.number, []) }
+    guard title.rest.has(prefix: ": ") else { return nil }
+    let reason = title.rest.dropFirst(2).trimmed
+    let starts = ["EXC_", "signal SIG", "Fatal error: "]
+    return starts.contains { reason.has(prefix: $0) } ? (title.number, reason) : nil
+  }
+}

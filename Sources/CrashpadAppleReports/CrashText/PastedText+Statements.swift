@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import CrashpadBytes
+internal import CrashpadSnapshot
+
+/// Lines that say how the process ended, or which stack follows.
+extension PastedText {
+  /// Reads such a line; false for another one.
+  mutating func statement(_ line: TextBytes) -> Bool {
+    serviceException(line) || crashedThread(line) || console(line) || loader(line) || debugger(line)
+      || termination(line) || runtimeMessage(line) || exception.read(service: line) || exception.read(shell: line)
+  }
+
+  // MARK: Crash services
+
+  /// "Fatal Exception: NSRangeException", with or without its reason; the frames of its stack follow.
+  private mutating func serviceException(_ line: TextBytes) -> Bool {
+    let line = line.has(prefix: "Thread : ") ? line.dropFirst("Thread : ".utf8.count) : line
+    let isNonFatal = line.has(prefix: "Non-fatal Exception: ")
+    guard isNonFatal || line.has(prefix: "Fatal Exception: "), let colon = line.first(of: ": ") else { return false }
+    var rest = line[(colon + 2)...]
+    let name = rest.takeWord()
+    guard !name.isEmpty else { return false }
+    exception.name = (name.last == UInt8(ascii: ":") ? name.dropLast() : name).string
+    exception.isNonFatal = isNonFatal
+    let reason = rest.trimmed
+    if !reason.isEmpty { exception.reason = reason.string }
+    isReasonNext = exception.reason == nil
+    builder.report.statesCrash = builder.report.statesCrash || !isNonFatal
+    beginException()
+    return true
+  }
+
+  private mutating func crashedThread(_ line: TextBytes) -> Bool {
+    guard let name = PastedLine.crashedThread(line) else { return false }
+    // Old pages have the name twice: above the exception, and above the stack.
+    if case .thread(let index) = owner, builder.snapshot.threads[index].frames?.isEmpty == true {
+      owner = .none
+      builder.snapshot.threads.removeLast()
+      builder.report.faultingThread = nil
+    }
+    beginThread(named: name, isCrashed: true)
+    return true
+  }
+
+  // MARK: Consoles
+
+  private mutating func console(_ line: TextBytes) -> Bool {
+    if let start = line.first(of: "Terminating app due to uncaught exception '") {
+      readOrigin(line[..<start])
+      add(message: "*** " + line[start...].string)
+      return true
+    }
+    if line.has(suffix: "First throw call stack:") || line.has(prefix: "Uncaught Kotlin exception: ") {
+      if line.has(prefix: "Uncaught") { add(message: line.string) }
+      builder.report.statesCrash = true
+      beginException()
+      return true
+    }
+    if let words = PastedLine.terminate(line) {
+      add(message: words.string)
+      return true
+    }
+    guard line.first == UInt8(ascii: "("), line.dropFirst().trimmed.has(prefix: "0x") else { return false }
+    addAddresses(line)
+    return true
+  }
+
+  /// "2018-06-29 14:25:29.407019+0800 Shop[2275:2108939]": the time, and the name and the id of the process.
+  private mutating func readOrigin(_ text: TextBytes) {
+    builder.report.statesCrash = true
+    guard let open = text.last(of: "["), let colon = text[open...].firstIndex(of: UInt8(ascii: ":")) else { return }
+    guard let number = text[(open + 1)..<colon].decimal.flatMap({ Int32(exactly: $0) }) else { return }
+    var words = text[..<open].trimmed
+    let (day, time) = (words.takeWord(), words.takeWord())
+    guard let timestamp = ReportTime.timestamp("\(day.string) \(time.string)") else { return }
+    builder.snapshot.processID = number
+    builder.report.processName = words.trimmed.string
+    builder.report.captureTime = "\(day.string) \(time.string)"
+    builder.snapshot.snapshotTime = timestamp
+  }
+
+  /// "(0x1850ea364 0x184330528)"
+  private mutating func addAddresses(_ line: TextBytes) {
+    guard case .lastException = owner else { return }
+    for word in line.split(whereSeparator: { "() ".utf8.contains($0) }) {
+      if let address = word.address { builder.report.lastException.append(RecordedFrame(address: address)) }
+    }
+    owner = .none
+  }
+
+  private mutating func add(message: String) {
+    builder.report.statesCrash = true
+    guard !builder.report.messages.contains(where: { $0.text == message }) else { return }
+    builder.addMessage(message)
+    // It names the exception, and the lines of other runtimes only its class.
+    if message.hasPrefix("*** Terminating app") { builder.report.messages.swapAt(0, builder.report.messages.count - 1) }
+  }
+
+  /// Lines of runtimes and libraries that end the process.
+  private mutating func runtimeMessage(_ line: TextBytes) -> Bool {
+    let words = ["Fatal error: ", "malloc: *** error for object ", "Swift runtime failure: "]
+    guard let start = words.compactMap({ line.first(of: $0) }).min() else { return false }
+    add(message: line[start...].string)
+    return true
+  }
+
+  // MARK: The loader
+
+  /// "dyld[123]: Library not loaded: @rpath/libA.dylib", and the lines below it.
+  private mutating func loader(_ line: TextBytes) -> Bool {
+    if let words = PastedLine.loader(line) {
+      var termination = ReportSnapshot.Termination()
+      termination.namespace = "DYLD"
+      termination.code = words.has(prefix: "Library") ? 1 : 4
+      termination.reasons = [words.string]
+      builder.report.termination = builder.report.termination ?? termination
+      builder.report.statesCrash = true
+      return true
+    }
+    guard builder.report.termination != nil else { return false }
+    let isReason = ["Referenced from: ", "Reason: ", "Expected in: "].contains { line.has(prefix: $0) }
+    guard isReason || isInTermination else { return false }
+    builder.report.termination?.reasons.append(line.string)
+    return true
+  }
+
+  /// "Termination Reason:    Namespace DYLD, Code 1 Library missing", and the lines below it.
+  private mutating func termination(_ line: TextBytes) -> Bool {
+    guard line.has(prefix: "Termination Reason:"), builder.report.termination == nil else { return false }
+    var termination = ReportSnapshot.Termination()
+    termination.read(reason: line.dropFirst("Termination Reason:".utf8.count).trimmed)
+    builder.report.termination = termination
+    isInTermination = true
+    return true
+  }
+
+  // MARK: Debuggers
+
+  private mutating func debugger(_ line: TextBytes) -> Bool {
+    if let stop = PastedLine.debuggerStop(line) {
+      let queue = quoted("queue = '", in: stop.rest)
+      beginThread(named: queue ?? quoted("name = '", in: stop.rest))
+      stopped(thread: stop.number, stop.reason)
+      return true
+    }
+    if let stop = PastedLine.xcode(line) {
+      beginThread(named: nil)
+      stopped(thread: stop.number, stop.reason)
+      return true
+    }
+    return false
+  }
+
+  private mutating func stopped(thread number: UInt64, _ reason: TextBytes) {
+    guard case .thread(let index) = owner else { return }
+    builder.snapshot.threads[index].number = Int(exactly: number)
+    if reason.has(prefix: "Fatal error: ") {
+      add(message: reason.string)
+    } else if !reason.isEmpty, !exception.read(stop: reason) {
+      // A breakpoint, a step: nothing crashed.
+      return
+    }
+    builder.report.faultingThread = builder.report.faultingThread ?? index
+    if !reason.has(prefix: "EXC_RESOURCE") { builder.report.statesCrash = true }
+  }
+
+  private func quoted(_ words: String, in text: TextBytes) -> TextBytes? {
+    guard let start = text.first(of: words) else { return nil }
+    return text[(start + words.utf8.count)...].prefix { $0 != UInt8(ascii: "'") }
+  }
+}

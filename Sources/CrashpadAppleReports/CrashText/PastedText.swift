@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import CrashpadBytes
+internal import CrashpadMeaning
+internal import CrashpadSnapshot
+
+/// The texts that people copy from consoles, debuggers and the pages of crash services: stacks without the head of a report,
+/// and what runtimes and debuggers write before them. Other lines between them are passed over.
+struct PastedText {
+  /// The list to which the next frames belong.
+  enum Owner {
+    case none
+    case lastException
+    /// The stack of an exception that was read already.
+    case repeated
+    /// An index in the snapshot's threads.
+    case thread(Int)
+  }
+
+  var builder: ReportBuilder
+  var owner = Owner.none
+  /// The number of the last frame.
+  private var lastNumber: UInt64?
+  /// The last line that says nothing else: it may be the name of the thread whose frames follow.
+  private var title: TextBytes?
+  private var modules: [TextBytes: Int] = [:]
+  /// The exception, as its name and words, kept until the threads are known.
+  var exception = PastedException()
+  /// The line that has just been read was "Fatal Exception: NAME": the next may be its reason.
+  var isReasonNext = false
+  /// Whether reasons of a termination follow.
+  var isInTermination = false
+  /// Whether the text is Crashlytics' export, in which "#" begins comments.
+  let isExport: Bool
+
+  static func read(_ text: TextBytes, into builder: inout ReportBuilder) {
+    let lines = text.split(omittingEmptySubsequences: false) { $0 == 0x0a }
+    var reader = PastedText(builder, isExport: lines.contains { $0.trimmed.has(prefix: "# Crashlytics - ") })
+    for line in lines { reader.read(PastedLine.content(line)) }
+    reader.finish()
+    builder = reader.builder
+  }
+
+  private init(_ builder: ReportBuilder, isExport: Bool) {
+    self.builder = builder
+    self.isExport = isExport
+  }
+
+  private mutating func read(_ line: TextBytes) {
+    guard !line.isEmpty else {
+      isInTermination = false
+      return
+    }
+    let mayBeReason = isReasonNext
+    isReasonNext = false
+    if isExport, line.first == UInt8(ascii: "#") {
+      let words = line.dropFirst().trimmed
+      if !words.isEmpty, !exportHead(words) { beginThread(named: words) }
+    } else if statement(line) {
+      title = nil
+    } else if let frame = PastedFrame(line, isInStack: isInStack, after: lastNumber) {
+      add(frame)
+    } else if mayBeReason {
+      exception.reason = exception.reason ?? line.string
+    } else {
+      title = line
+      if case .none = owner { return }
+      if line.first.map({ (0x30...0x39).contains($0) }) == true {
+        builder.note(ReportRules.badFrame, at: line.startIndex)
+      }
+    }
+  }
+
+  private var isInStack: Bool {
+    switch owner {
+    case .none: false
+    default: true
+    }
+  }
+
+  // MARK: Threads
+
+  /// - Parameter isCrashed: whether the text says that the thread crashed.
+  mutating func beginThread(named name: TextBytes?, isCrashed: Bool = false) {
+    var thread = ThreadSnapshot()
+    thread.frames = []
+    if let name, !name.equals("Thread"), !name.isEmpty {
+      let isQueue = name.equals("com.apple.main-thread")
+      if isQueue { thread.queue = builder.content(name.string) } else { thread.name = builder.content(name.string) }
+    }
+    let index = builder.snapshot.threads.count
+    if isCrashed {
+      builder.report.statesCrash = true
+      if builder.report.faultingThread == nil { builder.report.faultingThread = index }
+    }
+    builder.snapshot.threads.append(thread)
+    owner = .thread(index)
+    lastNumber = nil
+  }
+
+  /// Begins the stack of an exception; a text may have it twice.
+  mutating func beginException() {
+    owner = builder.report.lastException.isEmpty ? .lastException : .repeated
+    lastNumber = nil
+  }
+
+  // MARK: Frames
+
+  private mutating func add(_ frame: PastedFrame) {
+    if frame.number == 0, lastNumber != nil || !isInStack { beginThread(named: threadName) }
+    title = nil
+    if !isInStack { beginThread(named: nil) }
+    lastNumber = frame.number ?? lastNumber
+    let recorded = recorded(frame.source)
+    switch owner {
+    case .none, .repeated: break
+    case .lastException: builder.report.lastException.append(recorded)
+    case .thread(let index): builder.snapshot.threads[index].frames?.append(recorded)
+    }
+  }
+
+  /// The line above the first frame, if it is a name: Crashlytics writes the queue or the thread's name there.
+  private var threadName: TextBytes? {
+    guard let title, title.count <= 80, !title.contains(0x20), title.last != UInt8(ascii: ":") else { return nil }
+    return title
+  }
+
+  private mutating func recorded(_ source: TextFrame) -> RecordedFrame {
+    var frame = RecordedFrame(address: source.address)
+    frame.function = source.function.flatMap { PlaceholderNames.isMissing($0) ? nil : $0 }
+    frame.file = source.file
+    // The number behind "+" is the line where Crashlytics' frame has a file.
+    frame.line = source.line
+    if source.file == nil { frame.functionOffset = source.functionOffset }
+    frame.isInlined = source.isInlined
+    guard !source.image.isEmpty, !source.image.equals("???"), !source.image.equals("...") else { return frame }
+    frame.module = module(source.image)
+    if source.hasAddress, PastedFrame.isOffset(source) { frame.moduleOffset = source.address }
+    return frame
+  }
+
+  private mutating func module(_ name: TextBytes) -> Int {
+    if let index = modules[name] { return index }
+    var module = builder.module(name.string, file: nil, address: nil)
+    module.debugName = module.name
+    modules[name] = builder.snapshot.modules.count
+    builder.snapshot.modules.append(module)
+    return builder.snapshot.modules.count - 1
+  }
+
+  // MARK: The end
+
+  private mutating func finish() {
+    exception.set(in: &builder)
+    if builder.snapshot.threads.isEmpty, builder.report.lastException.isEmpty { builder.note(ReportRules.noThreads) }
+    // Such a text never lists them.
+    builder.note(ReportRules.noImages)
+  }
+}

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import CrashpadBytes
+
+/// The beginning of a text, by which its form is known.
+enum TextStart {
+  /// The number of bytes that are examined.
+  static let length = 16 * 1024
+
+  /// The first bytes, without a byte order mark.
+  static func of(_ bytes: RawSpan) -> [UInt8] {
+    let count = min(bytes.byteCount, length)
+    var text = unsafe bytes.extracting(0..<count).withUnsafeBytes { unsafe Array($0) }
+    if text.starts(with: [0xef, 0xbb, 0xbf]) { text.removeFirst(3) }
+    return text
+  }
+
+  /// Keys at the start of a line that identify `.crash` texts and resource texts.
+  private static let keys = [
+    "Incident Identifier:", "Process:  ", "CrashReporter Key:", "Hardware Model:", "Date/Time:  ", "OS Version:  ",
+    "Report Version:", "Last Exception Backtrace:", "Dyld Error Message:", "Thread 0 Crashed", "Thread 0:",
+    "panic(cpu ", "Analysis of sampling ", "Bundle id: ", "Exception Type:",
+  ].map { Array($0.utf8) }
+
+  /// Whether a line is of a text that Apple's programs write, or others in its form.
+  static func isApple(_ text: TextBytes) -> Bool {
+    hasLine(text, prefix: keys)
+      || text.split(separator: 0x0a).contains { ThreadTitle($0.trimmed)?.rest.has(prefix: " Crashed:") == true }
+  }
+
+  /// Whether a line begins with one of the words, ignoring leading blanks.
+  static func hasLine(_ text: TextBytes, prefix: [String]) -> Bool {
+    hasLine(text, prefix: prefix.map { Array($0.utf8) })
+  }
+
+  private static func hasLine(_ text: TextBytes, prefix: [[UInt8]]) -> Bool {
+    text.split(separator: 0x0a).contains { line in
+      let content = line.drop { $0 == 0x20 || $0 == 0x09 }
+      return prefix.contains { content.starts(with: $0) }
+    }
+  }
+}

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+import CrashpadAppleReports
+import CrashpadBytes
+import CrashpadSnapshot
+import Testing
+
+@Suite("Texts pasted from consoles, debuggers and crash services")
+struct PastedTextTests {
+  private func functions(_ frames: [RecordedFrame]?) -> [String?] { (frames ?? []).map(\.function) }
+
+  // MARK: Consoles
+
+  @Test("Xcode's console: the exception, its stack, the process and the time")
+  func console() {
+    let reading = Reading(SampleReports.console)
+    #expect(reading.form == .crash && reading.report?.processName == "Orrery" && reading.snapshot?.processID == 321)
+    #expect(reading.report?.messages.first?.text.contains("index 3 beyond bounds") == true)
+    #expect(
+      functions(reading.report?.lastException)
+        == ["__exceptionPreprocess", "objc_exception_throw", "-[Wheel turn]", "main"])
+    #expect(reading.report?.lastException.map(\.address)[2] == 0x1_00bf_0148)
+    #expect(reading.snapshot?.snapshotTime?.seconds == 1_714_972_089)
+  }
+
+  @Test("A stack of addresses alone, in a quotation")
+  func addresses() {
+    let reading = Reading(SampleReports.consoleAddresses)
+    #expect(reading.report?.lastException.map(\.address) == [0x1_850e_a364, 0x1_8433_0528, 0x1_00bf_0148])
+    #expect(reading.snapshot?.outcome == .crashed)
+  }
+
+  @Test("A stack that a console has twice is read once")
+  func twice() {
+    let reading = Reading(SampleReports.console + SampleReports.console)
+    #expect(reading.report?.lastException.count == 4 && reading.snapshot?.threads.isEmpty == true)
+  }
+
+  @Test("The loader's lines")
+  func loader() {
+    let library = Reading(SampleReports.loaderConsole)
+    #expect(library.report?.termination?.namespace == "DYLD" && library.report?.termination?.code == 1)
+    #expect(library.report?.termination?.reasons.first == "Library not loaded: @rpath/libgears.dylib")
+    #expect(library.report?.termination?.reasons.count == 3 && library.snapshot?.exception?.info == 6)
+    let symbol = Reading(SampleReports.loaderSymbol)
+    #expect(symbol.report?.termination?.code == 4 && symbol.report?.termination?.reasons.count == 3)
+  }
+
+  @Test("A termination without the rest of its report")
+  func termination() {
+    let termination = Reading(SampleReports.terminationAlone).report?.termination
+    #expect(termination?.namespace == "DYLD" && termination?.code == 1 && termination?.reasons.count == 3)
+  }
+
+  @Test("A Kotlin exception with its stack")
+  func kotlin() {
+    let report = Reading(SampleReports.kotlinConsole).report
+    #expect(report?.messages.first?.text == "Uncaught Kotlin exception: kotlin.IllegalStateException: no wheel")
+    #expect(report?.lastException.last?.function == "kfun:com.example.orrery.Wheel#turn(){}")
+  }
+
+  // MARK: Debuggers
+
+  @Test("lldb's stack: the thread, its queue, the exception, files and lines")
+  func debugger() {
+    let reading = Reading(SampleReports.debugger)
+    #expect(reading.snapshot?.threads.first?.number == 3 && reading.report?.faultingThread == 0)
+    #expect(reading.snapshot?.exception?.code == 1 && reading.snapshot?.exception?.address == 0x10)
+    #expect(functions(reading.frames(0)).prefix(2) == ["Wheel.turn", "closure #1 in Sky.move()"])
+    #expect(reading.frames(0).first?.file == "Wheel.swift" && reading.frames(0).first?.line == 12)
+    #expect(reading.image(reading.frames(0)[2]) == "libdispatch.dylib")
+  }
+
+  @Test("A stop at a breakpoint is no crash")
+  func breakpoint() {
+    let reading = Reading(SampleReports.debuggerStep)
+    #expect(reading.snapshot?.outcome == .notSaid && reading.frames(0).count == 3)
+  }
+
+  @Test(
+    "The words of a stop",
+    arguments: [
+      ("signal SIGABRT", "SIGABRT"), ("EXC_BREAKPOINT (code=1, subcode=0x1017db2a0)", "EXC_BREAKPOINT"),
+      ("EXC_BAD_INSTRUCTION (code=EXC_I386_INVOP, subcode=0x0)", "EXC_BAD_INSTRUCTION"),
+    ])
+  func stop(_ words: String, _ type: String) {
+    let reading = Reading("Thread 2: \(words)\n")
+    #expect(reading.report?.exceptionType == type && reading.snapshot?.outcome == .crashed)
+  }
+
+  @Test("Xcode's line alone, and a stop at a limit of memory")
+  func xcode() {
+    #expect(Reading(SampleReports.xcodeLine).snapshot?.exception?.address == 0x30)
+    let limit = Reading("Thread 1: EXC_RESOURCE (RESOURCE_TYPE_MEMORY: limit exceeded) (limit=15 MB)\n")
+    #expect(limit.report?.kind == .resource && limit.snapshot?.outcome == .notSaid)
+    #expect(limit.report?.exceptionSubtype?.contains("limit=15 MB") == true)
+  }
+
+  @Test("Xcode's stack: the functions, a file and its line")
+  func hash() {
+    let reading = Reading(SampleReports.xcodeStack)
+    #expect(functions(reading.frames(0)) == ["turn_wheel", "Sky::move(int)", "main"])
+    #expect(reading.frames(0)[1].line == 20 && reading.snapshot?.outcome == .notSaid)
+  }
+
+  // MARK: Crash services
+
+  @Test("A page of Crashlytics: the exception, offsets, addresses, and names that are missing")
+  func page() {
+    let reading = Reading(SampleReports.servicePage)
+    #expect(reading.snapshot?.threads.count == 1 && reading.report?.faultingThread == 0)
+    #expect(reading.snapshot?.exception?.code == 1 && reading.snapshot?.exception?.address == 0x20)
+    #expect(reading.frames(0).map(\.moduleOffset) == [0x3d68, 0x5a10, nil, 0x2f_f978])
+    #expect(functions(reading.frames(0)) == ["objc_release", "turn()", nil, "<redacted>"])
+  }
+
+  @Test("An exception of Crashlytics, its reason, and the threads behind it")
+  func exception() {
+    let reading = Reading(SampleReports.serviceException)
+    #expect(reading.report?.messages.first?.text.contains("reason: '*** -[__NSArrayM objectAtIndex:]") == true)
+    #expect(functions(reading.report?.lastException).last == "-[Wheel turn]")
+    #expect(reading.report?.lastException.last?.moduleOffset == nil, "zeros make it an address")
+    #expect(reading.snapshot?.threads.count == 1 && reading.snapshot?.outcome == .crashed)
+    #expect(reading.text(reading.snapshot?.threads.first?.name) == "com.example.orrery.turn")
+  }
+
+  @Test("Stacks without a word about their end say no crash")
+  func stacks() {
+    let reading = Reading(SampleReports.serviceThreads)
+    #expect(reading.snapshot?.threads.count == 2 && reading.snapshot?.outcome == .notSaid)
+  }
+
+  @Test("A log of Cr4shed below other words")
+  func lateCr4shed() {
+    let reading = Reading(SampleReports.lateCr4shed)
+    #expect(reading.report?.bundleID == "com.example.orrery" && reading.snapshot?.exception?.code == 5)
+    #expect(reading.frames(0).count == 3)
+  }
+
+  @Test("A stack below the exception, without the title of its thread")
+  func untitled() {
+    let reading = Reading(SampleReports.untitled)
+    #expect(functions(reading.frames(0)) == ["mach_port_deallocate", "Wheel.turn()", "Gears::run"])
+    #expect(reading.report?.faultingThread == 0 && reading.image(reading.frames(0)[1]) == "Orrery")
+  }
+
+  @Test("lldb's stack as a list of Markdown")
+  func list() {
+    let text =
+      "- thread #2: tid = 0x1, 0x10 a`f, stop reason = signal SIGABRT\n  - frame #0: 0x0000000100bf0148 a`f + 8\n"
+    #expect(functions(Reading(text).frames(0)) == ["f"])
+  }
+
+  @Test("A spindump of the whole system is of no process")
+  func spindump() {
+    let reading = Reading(SampleReports.wholeSpindump)
+    #expect(reading.report?.kind == .stackshot && reading.snapshot?.outcome == .noProcess)
+    #expect(reading.field("Event") == "sky stall")
+  }
+
+  // MARK: Other texts
+
+  @Test(
+    "Texts that are no such stacks",
+    arguments: [
+      "Fatal Exception: java.lang.IllegalStateException: no wheel\n  at com.example.Wheel.turn(Wheel.java:12)\n",
+      "0  first 0x12 line\n1  second line\n2  third line\n", "the thread #1 of the forum\n", "Reason: none\n",
+      "[a note in brackets]\n", "The stop reason = unknown\n",
+    ])
+  func others(_ text: String) { #expect(Reading(text).form == nil) }
+
+  @Test("Text in brackets before a report is no JSON")
+  func brackets() {
+    let reading = Reading("[a note]\nDyld Error Message:\nDyld Message: Library not loaded: @rpath/libgears.dylib\n")
+    #expect(reading.form == .crash)
+    #expect(reading.report?.termination?.reasons.first == "Library not loaded: @rpath/libgears.dylib")
+  }
+}

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+import CrashpadMeaning
+import CrashpadSnapshot
+import Testing
+
+@Suite("Suspects, and what is said where a report lacks the exception")
+struct SuspectTests {
+  private func explanation(
+    _ exception: ExceptionSnapshot?, _ frames: [String], messages: [String] = [],
+    report change: (inout ReportSnapshot) -> Void = { _ in }
+  ) -> Explanation {
+    Explanation(SampleCrash.crash(exception, [SampleCrash.thread(0, frames)], messages: messages, report: change))
+  }
+
+  private let access = SampleCrash.mach(1, [1, 0x8], signal: 11)
+
+  @Test(
+    "A name that stands for many functions is no suspect if a real one follows",
+    arguments: [
+      "<deduplicated_symbol>", "<redacted>", "<compiler-generated>", "func_1d388", "___lldb_unnamed_symbol42",
+      "(Missing)", "(Missing UUID 00112233)",
+    ])
+  func made(_ name: String) {
+    let texts = explanation(access, ["app:\(name)", "app:Wheel.turn()"] + SampleCrash.end).evidence.map(\.text)
+    #expect(texts.contains { $0.contains("was in Wheel.turn()") } && !texts.contains { $0.contains(name) })
+    let alone = explanation(access, ["app:\(name)"] + SampleCrash.end).evidence.map(\.text)
+    #expect(alone.contains { $0.contains(name) })
+  }
+
+  @Test("Functions whose names only begin so are suspects", arguments: ["func_turn", "(wheel) turn", "sub_zero"])
+  func real(_ name: String) {
+    let texts = explanation(access, ["app:\(name)", "app:Wheel.turn()"] + SampleCrash.end).evidence.map(\.text)
+    #expect(texts.contains { $0.contains(name) })
+  }
+
+  @Test("The entry point of a debug build is its main function")
+  func debugBuild() {
+    let frames = ["swift_release", "app:__debug_main_executable_dylib_entry_point", "start"]
+    let explanation = explanation(access, frames)
+    #expect(explanation.notKnown.contains { $0.contains("only its main function") })
+  }
+
+  @Test("AppKit's end of an app is that of an Objective-C exception, by a trap")
+  func appKit() {
+    let frames = ["-[NSApplication _crashOnException:]", "-[NSApplication reportException:]", "-[NSApplication run]"]
+    let explanation = explanation(nil, frames) { $0.statesCrash = true }
+    #expect(explanation.summary.hasPrefix("An Objective-C exception was not caught: AppKit"))
+    #expect(explanation.endedBy == ["AppKit, by a trap: SIGTRAP or SIGILL."])
+  }
+
+  @Test("A signal alone is no access")
+  func signalAlone() {
+    let explanation = explanation(SampleCrash.mach(10, [0, 0], signal: 11), ["mach_msg2_trap"] + SampleCrash.end)
+    #expect(explanation.summary == "EXC_CRASH (SIGSEGV): SIGSEGV ended the process; the report does not say why.")
+  }
+
+  @Test("abort() as the kernel's exception is the process's own end")
+  func softwareAbort() {
+    let explanation = explanation(SampleCrash.mach(5, [0x1_0002, 0], signal: 6), ["__abort"] + SampleCrash.end)
+    #expect(explanation.endedBy == ["The process itself."])
+  }
+
+  @Test("A step that the evidence has taken is no advice")
+  func decodedTrap() {
+    let explanation = explanation(SampleCrash.mach(6, [1, 0x1000], signal: 5), ["app:turn"]) {
+      $0.syndrome = 0xf200_0001
+    }
+    #expect(explanation.evidence.contains { $0.text.contains("brk 0x1") })
+    #expect(!explanation.advice.contains { $0.contains("explain brk") })
+  }
+
+  @Test("A message that has an exception's name alone is not to be read")
+  func nameAlone() {
+    let words = "*** Terminating app due to uncaught exception 'NSInternalInconsistencyException'"
+    let alone = explanation(nil, ["objc_exception_throw", "app:turn"], messages: [words]) { $0.statesCrash = true }
+    #expect(!alone.advice.contains { $0.contains("Read the message") })
+    #expect(alone.endedBy.first?.contains("Objective-C exception that was not caught") == true)
+    #expect(!alone.notKnown.contains { $0.contains("Why the process ended") })
+    let whole = explanation(nil, ["app:turn"], messages: [words + ", reason: 'no wheel'"]) { $0.statesCrash = true }
+    #expect(whole.advice.contains { $0.contains("Read the message") })
+  }
+
+  // MARK: Crash reporters
+
+  private func field(_ name: String, _ value: String) -> ReportSnapshot.Field {
+    ReportSnapshot.Field(name: name, value: value)
+  }
+
+  @Test("An error that the program reported is no crash unless the report says so")
+  func reported() {
+    let explanation = explanation(nil, ["app:report()"], messages: ["no wheel"]) {
+      $0.fields = [field("Crash Type", "user")]
+    }
+    #expect(!explanation.isCrash && explanation.summary == "The program reported an error of its own.")
+    #expect(explanation.evidence.contains { $0.text.contains("no wheel") })
+    #expect(explanation.notKnown == ["Whether the process ended: the report does not say it."])
+  }
+
+  @Test("A crash reporter's conclusion at the next start is said to be one")
+  func conclusion() {
+    let killed = SampleCrash.mach(10, [0, 0], signal: 9)
+    let explanation = explanation(killed, []) { $0.fields = [field("Conclusion", "unexplained")] }
+    #expect(explanation.evidence.contains { $0.text.contains("concluded: \"unexplained\"") })
+  }
+}
