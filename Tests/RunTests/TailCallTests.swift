@@ -56,7 +56,7 @@ struct TailCallTests {
     #expect(lines.count == 2 && lines[0].contains("release") && lines[1].contains("drop_cart"), "\(text)")
   }
 
-  @Test func `Of two ways none is taken`() throws {
+  @Test func `No way is taken where there are two`() throws {
     let folder = try TemporaryFolder()
     try Self.crashes(folder)
     let document = try JSONDocument(

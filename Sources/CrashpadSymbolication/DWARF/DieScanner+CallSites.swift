@@ -64,7 +64,7 @@ extension DieScanner {
       }
       if abbreviation.hasChildren { depth += 1 } else if depth == 0 { return sites }
     }
-    // Those that were left out may be other ways.
+    // A call that was left out may be another way.
     return CallSites()
   }
 
