@@ -143,6 +143,16 @@ struct PastedTextTests {
     #expect(reading.report?.faultingThread == 0 && reading.image(reading.frames(0)[1]) == "Orrery")
   }
 
+  @Test("The end of a long stack of lldb, and the console's words about protected data")
+  func endOfStack() {
+    let stack = Reading("    frame #8454: 0x00007fff35fd592d Gears`-[Wheel dealloc] + 157\n")
+    #expect(functions(stack.frames(0)) == ["-[Wheel dealloc]"] && stack.snapshot?.outcome == .notSaid)
+    let words =
+      "This app has crashed because it attempted to access privacy-sensitive data without a usage description."
+    let console = Reading("Orrery[321:6543] [access] \(words)\n")
+    #expect(console.report?.messages.map(\.text) == [words] && console.snapshot?.outcome == .crashed)
+  }
+
   @Test("lldb's stack as a list of Markdown")
   func list() {
     let text =

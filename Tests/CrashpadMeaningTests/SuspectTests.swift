@@ -33,6 +33,17 @@ struct SuspectTests {
     #expect(texts.contains { $0.contains(name) })
   }
 
+  @Test(
+    "A library's template or inlined function is no suspect if one of the program follows",
+    arguments: [
+      "std::__1::vector<int>::at(unsigned long)", "void std::__1::sort<int*>(int*, int*)",
+      "kfun:kotlin.Throwable#<init>(kotlin.String?){}", "core::option::unwrap_failed",
+    ])
+  func language(_ name: String) {
+    let texts = explanation(access, ["app:\(name)", "app:Wheel.turn()"] + SampleCrash.end).evidence.map(\.text)
+    #expect(texts.contains { $0.contains("was in Wheel.turn()") })
+  }
+
   @Test("The entry point of a debug build is its main function")
   func debugBuild() {
     let frames = ["swift_release", "app:__debug_main_executable_dylib_entry_point", "start"]

@@ -111,7 +111,7 @@ extension CrashText {
       case .lastException: frames.last.last
       case .thread(let index): frames.threads.indices.contains(index) ? frames.threads[index].last : nil
       }
-    guard let frame = PastedFrame(content, isInStack: true, after: last?.number) else { return nil }
+    guard let frame = PastedFrame(bare: content, after: last?.number) else { return nil }
     var source = frame.source
     source.number = frame.number
     return source

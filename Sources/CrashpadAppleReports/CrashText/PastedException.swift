@@ -81,7 +81,7 @@ struct PastedException {
         builder.addMessage(text)
       } else if name == "Il2CppExceptionWrapper" {
         builder.addMessage("Unhandled managed exception: \(name)" + (reason.map { ": \($0)" } ?? ""))
-      } else if name.contains("::") {
+      } else if name.containsBytes("::") {
         builder.addMessage("terminating due to uncaught exception of type \(name)" + (reason.map { ": \($0)" } ?? ""))
       } else {
         builder.addUncaught(name, reason: reason)

@@ -15,7 +15,7 @@ struct PastedFrame {
     let line = line.has(prefix: "at ") ? line.dropFirst(3) : line
     if let frame = Self.debugger(line) ?? Self.hash(line) ?? Self.atos(line) ?? Self.numbered(line) {
       self = frame
-    } else if isInStack, let frame = Self.bare(line, after: last) {
+    } else if isInStack, let frame = PastedFrame(bare: line, after: last) {
       self = frame
     } else {
       return nil
@@ -105,11 +105,11 @@ struct PastedFrame {
     return PastedFrame(number, frame)
   }
 
-  /// "3  dispatch_assert_queue", "1 UIKitCore -[UIView layoutSublayersOfLayer:]": a number that goes on, and a name.
-  private static func bare(_ line: TextBytes, after last: UInt64?) -> PastedFrame? {
+  /// Parses "3  dispatch_assert_queue", "1 UIKitCore -[UIView layoutSublayersOfLayer:]": a number that goes on, and a name.
+  init?(bare line: TextBytes, after last: UInt64?) {
     var rest = line
-    guard let number = rest.takeNumber(), number < 1024, last.map({ number > $0 }) ?? (number < 2),
-      rest.first.map({ TextBytes.isBlank($0) }) == true
+    guard line.count <= Self.maximumLength, let number = rest.takeNumber(), number < 1024,
+      last.map({ number > $0 }) ?? (number < 2), rest.first.map({ TextBytes.isBlank($0) }) == true
     else { return nil }
     rest = rest.trimmed
     guard rest.first.map({ $0.isLetter || "_-+$[(".utf8.contains($0) }) == true else { return nil }
@@ -121,8 +121,12 @@ struct PastedFrame {
       rest = rest[gap...].trimmed
     }
     frame.readDebugger(rest)
-    return frame.function == nil ? nil : PastedFrame(number, frame)
+    guard frame.function != nil else { return nil }
+    self.init(number, frame)
   }
+
+  /// A longer line is no frame of a number and a name.
+  private static let maximumLength = 8192
 }
 
 extension TextFrame {

@@ -41,7 +41,10 @@ enum PastedLine {
     if line.has(prefix: "Termination Reason: ") { return true }
     if line.first(of: "Terminating app due to uncaught exception '") != nil { return true }
     if line.has(suffix: "First throw call stack:") || terminate(line) != nil || loader(line) != nil { return true }
-    if debuggerStop(line) != nil || xcode(line) != nil { return true }
+    if debuggerStop(line) != nil || xcode(line) != nil || privacy(line) != nil { return true }
+    if line.first(of: "frame #") != nil, line.contains(UInt8(ascii: "`")) {
+      return PastedFrame(line, isInStack: false, after: nil) != nil
+    }
     return line.has(prefix: "Uncaught Kotlin exception: ") || crashedThread(line) != nil
   }
 
@@ -60,6 +63,11 @@ enum PastedLine {
   static func terminate(_ line: TextBytes) -> TextBytes? {
     guard line.first(of: "libc++abi") != nil, let start = line.first(of: "terminating ") else { return nil }
     return line[start...]
+  }
+
+  /// "This app has crashed because it attempted to access privacy-sensitive data without a usage description."
+  static func privacy(_ line: TextBytes) -> TextBytes? {
+    line.first(of: "This app has crashed because it attempted to access privacy-sensitive data").map { line[$0...] }
   }
 
   /// "dyld[123]: Library not loaded: @rpath/libA.dylib", from the first word behind the colon on.

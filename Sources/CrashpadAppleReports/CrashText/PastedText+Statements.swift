@@ -56,7 +56,7 @@ extension PastedText {
       beginException()
       return true
     }
-    if let words = PastedLine.terminate(line) {
+    if let words = PastedLine.terminate(line) ?? PastedLine.privacy(line) {
       add(message: words.string)
       return true
     }

@@ -36,8 +36,10 @@ package struct CrashEvidence: Sendable {
       return !isMain && !function.hasPrefix("_checkExpectedExecutor") && !Self.isInlinedCheck(function)
     }
 
-    /// Whether its name is of no function of the program.
-    var isMade: Bool { function.map(PlaceholderNames.isMade) ?? false }
+    /// Whether its name is of no function that the program's authors wrote.
+    var isForeign: Bool {
+      function.map { PlaceholderNames.isMade($0) || PlaceholderNames.isOfLanguage($0) } ?? false
+    }
 
     /// Whether a function is a check of a library that was inlined, with its message for a name.
     static func isInlinedCheck(_ function: String) -> Bool {
@@ -101,9 +103,9 @@ package struct CrashEvidence: Sendable {
     package var firstOfApp: Int? {
       let start = handlerEnd
       guard let first = frames[start...].firstIndex(where: \.isCause) else { return nil }
-      // A name that stands for many functions says less than that of the next one.
-      guard frames[first].isMade else { return first }
-      return frames[first...].firstIndex { $0.isCause && $0.function != nil && !$0.isMade } ?? first
+      // A name that stands for many functions, or for a library's, says less than that of the next one.
+      guard frames[first].isForeign else { return first }
+      return frames[first...].firstIndex { $0.isCause && $0.function != nil && !$0.isForeign } ?? first
     }
 
     /// The number of innermost frames that belong to a handler of signals or of exceptions that nothing caught: the program's

@@ -26,4 +26,9 @@ package enum PlaceholderNames {
     }
     return false
   }
+
+  /// Whether a function is of a language's library, whose templates and inlined code are in the program's own file.
+  static func isOfLanguage(_ name: String) -> Bool {
+    ["std::", "void std::", "kfun:kotlin.", "kfun:kotlinx.", "core::", "alloc::"].contains { name.hasPrefix($0) }
+  }
 }

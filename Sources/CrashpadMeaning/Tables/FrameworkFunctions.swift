@@ -18,6 +18,13 @@ extension CodeMeaning {
       like: "Firebase not configured"),
     raising("GADApplicationVerifyPublisherInitializedCorrectly", need: nil, like: "Google Ads without an id"),
     function(
+      .cause, "__CRASHING_DUE_TO_PRIVACY_VIOLATION__", [],
+      "The program asked for protected data without a reason in its Info.plist",
+      by: "the system's privacy service, TCC, in the process itself",
+      causes: ["A key that ends in UsageDescription is missing."],
+      advice: ["Add the key to Info.plist: the program's log names it."],
+      .apple("Requesting access to protected resources")),
+    function(
       .cause, "RCTFatal", ["RCTExceptionsManager reportFatal", "RCTExceptionsManager reportException"],
       "React Native ended the app because of a JavaScript error that was not handled", by: uncaught,
       advice: ["Read the JavaScript error in the program's log; the native stack does not have it."],
