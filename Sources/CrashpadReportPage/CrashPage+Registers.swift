@@ -57,7 +57,7 @@ extension CrashPageWriter {
 
   mutating func instruction() -> HTML {
     guard let context = crashedContext else { return "" }
-    let address = context.instructionPointer
+    let address = context.instructionAddress
     guard let code = view.code(around: address, reach: Disassembly.reach, in: ranges), code.before < code.bytes.count
     else { return "" }
     let bytes = Array(code.bytes[code.before...].prefix(16))
@@ -86,13 +86,5 @@ extension CrashPageWriter {
       text += index == disassembly.index ? "<mark>&gt; \(columns)</mark>\n" : "  \(columns)\n"
     }
     return Page.block("Disassembly", text, " class=\"source\"")
-  }
-}
-
-extension CPUContext {
-  /// Whether the code of an arm processor is in its short form, as bit 5 of its status register says.
-  fileprivate var isThumb: Bool {
-    guard architecture == .arm else { return false }
-    return generalRegisters.contains { $0.name == "cpsr" && $0.value & 0x20 != 0 }
   }
 }

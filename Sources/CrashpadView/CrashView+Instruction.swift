@@ -97,7 +97,7 @@ extension CrashView {
   private func readInstruction(_ exception: Exception) -> (InstructionStatus, CrashedInstruction?) {
     guard let context = exception.context else { return (.noRegisters, nil) }
     if context.architecture == .unknown { return (.otherProcessor, nil) }
-    let address = context.instructionPointer
+    let address = context.instructionAddress
     let code =
       memory(at: address, count: 15)
       ?? self.code(around: address, reach: 15, in: []).map { Array($0.bytes.dropFirst($0.before)) }

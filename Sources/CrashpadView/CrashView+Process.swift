@@ -3,6 +3,7 @@ internal import CrashpadCore
 internal import CrashpadFiles
 internal import CrashpadMeaning
 package import CrashpadSnapshot
+internal import CrashpadSymbolication
 internal import CrashpadText
 
 /// The process, the exception that ended it, and what a report says of both.
@@ -82,8 +83,8 @@ extension CrashView {
     let description = ExceptionDescription(exception, snapshot.system)
     return Exception(
       snapshot: exception, system: snapshot.system, title: description.title, explanation: description.explanation,
-      location: exception.context.flatMap { location($0.instructionPointer) },
-      unloadedLine: exception.context.flatMap { unloadedLine($0.instructionPointer) })
+      location: exception.context.flatMap { location($0.instructionAddress) },
+      unloadedLine: exception.context.flatMap { unloadedLine($0.instructionAddress) })
   }
 
   // MARK: The system

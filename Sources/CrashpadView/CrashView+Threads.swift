@@ -62,8 +62,8 @@ extension CrashView {
     let thread = snapshot.threads[index]
     return Thread(
       snapshot: thread, index: index, isCrashed: index == crashedThread, name: text(thread.name),
-      queue: text(thread.queue), location: thread.context.flatMap { location($0.instructionPointer) },
-      unloadedLine: thread.context.flatMap { unloadedLine($0.instructionPointer) },
+      queue: text(thread.queue), location: thread.context.flatMap { location($0.instructionAddress) },
+      unloadedLine: thread.context.flatMap { unloadedLine($0.instructionAddress) },
       recorded: thread.frames.map { $0.map(recorded) })
   }
 

@@ -189,11 +189,15 @@ extension ProcessSnapshot {
 }
 
 extension CPUContext {
-  /// Whether the current instruction of arm is in the short form, by bit 5 of the program status register.
+  /// Whether the current instruction of arm is in the short form, by bit 5 of the program status register. Writers that take
+  /// the instruction pointer from a pointer to a function leave it in bit 0.
   package var isThumb: Bool {
     guard case .named(.arm, let registers, _, _) = self else { return false }
-    return registers.first { $0.name == "cpsr" }.map { $0.value >> 5 & 1 == 1 } ?? false
+    return instructionPointer & 1 == 1 || registers.first { $0.name == "cpsr" }.map { $0.value >> 5 & 1 == 1 } ?? false
   }
+
+  /// The address of the current instruction: the instruction pointer without a bit for the form of the code.
+  package var instructionAddress: UInt64 { architecture == .arm ? instructionPointer & ~1 : instructionPointer }
 }
 
 /// The stack of a thread whose frames are listed in the input, with the listed names unless symbols provide more.

@@ -89,11 +89,12 @@ enum DetailText {
   /// The registers, four per line, then the ones that point into a module.
   private static func registers(_ context: CPUContext, _ view: CrashView) -> String {
     let registers = context.generalRegisters
+    let width = context.architecture.hasNarrowAddresses ? 8 : 16
     var text = ""
     for start in stride(from: 0, to: registers.count, by: 4) {
       let row = registers[start..<min(start + 4, registers.count)].map { register in
         String(repeating: " ", count: max(0, 6 - register.name.count)) + register.name + " "
-          + hexadecimal(register.value, width: 16)
+          + hexadecimal(register.value, width: width)
       }
       text += " " + row.joined(separator: " ") + "\n"
     }
