@@ -63,7 +63,7 @@ struct DiskTests {
     let result = try onDisk(
       size, folder,
       """
-      fill() { cat /dev/zero > filler 2>/dev/null; i=0; while : > filler$i; do i=$((i+1)); done 2>/dev/null; }
+      fill() { cat /dev/zero > filler 2>/dev/null; i=0; while [ $i -lt 100 ] && true > filler$i; do i=$((i+1)); done 2>/dev/null; }
       fill; crashpadctl database settings --database db --uploads-enabled yes; echo $?
       fill; crashpadctl database delete --database db \(ids.joined(separator: " ")); echo $?
       fill; \(prune); echo $?; rm filler*; crashpadctl process --database db --limit 0; echo $?
