@@ -44,6 +44,19 @@ struct RunTests {
     )
   }
 
+  @Test("A library that was loaded by a relative name has its symbols")
+  func relativeName() throws {
+    let folder = try TemporaryFolder()
+    try folder.write(Array("int plug(int *p) { return *p; }\n".utf8), to: "plug.c")
+    try folder.write(Array("int plug(int *); int main(void) { return plug(0) + 1; }\n".utf8), to: "host.c")
+    let script = """
+      cc -g -O0 -shared -fPIC plug.c -o libplug.so -Wl,--build-id && cc -g host.c -o host -L. -lplug || exit 1
+      export LD_LIBRARY_PATH=.:$LD_LIBRARY_PATH; handled ./host; crashpadctl symbolize db/p*/*
+      """
+    let outcome = try Self.shell(script, in: folder)
+    #expect(outcome.text.contains("plug.c:1)"), "\(outcome.text)\(outcome.errorText)")
+  }
+
   @Test("A program that may have four files at once starts")
   func fewFiles() throws {
     try Self.checkSame("ulimit -n 4; handled sh -c 'echo started; exit 7'; echo $?")

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+internal import CrashpadBytes
 package import CrashpadFiles
 internal import Glibc
 internal import Synchronization
@@ -20,10 +21,32 @@ package final class SymbolInputs: Sendable {
     package let reason: DecompressionFailure
   }
 
-  /// Opens a regular file; of a compressed one, what it holds. Throws `Errno`, `InputFile.NotReadable` or `Compressed`.
+  /// A zip archive with several files with symbols, of which one would have to be chosen.
+  package struct SeveralFiles: Error { package let count: Int }
+
+  /// The file with symbols in a zip archive, such as that of a dSYM; nil for other files. Throws `SeveralFiles`.
+  private static func member(_ bytes: RawSpan) throws -> (archive: ZipArchive, member: ZipArchive.Member)? {
+    guard let archive = ZipArchive(bytes) else { return nil }
+    let members = archive.members.filter { member in
+      // Finder adds files with the attributes of others.
+      member.size > 0 && !member.name.hasPrefix("__MACOSX/")
+        && (member.name.contains(".dSYM/Contents/Resources/DWARF/") || member.name.hasSuffix(".sym"))
+    }
+    guard members.count < 2 else { throw SeveralFiles(count: members.count) }
+    return members.first.map { (archive, $0) }
+  }
+
+  /// Opens a regular file; of a compressed one, or an archive of one, what it holds. Throws `Errno`, `InputFile.NotReadable`,
+  /// `Compressed` or `SeveralFiles`.
   func open(_ path: FilePath) throws -> InputFile {
     let input = try InputFile(regular: path)
     if input.isGuarded { files.withLock { $0.append((path, input)) } }
+    let unpacked = try input.withBytes { bytes in
+      try Self.member(bytes).map { found in
+        try Self.unpacking("zip") { try found.archive.unpack(found.member, in: bytes, like: input) }
+      }
+    }
+    if let unpacked { return unpacked }
     guard let compression = Self.compression(of: input) else { return input }
     return try Self.decompressing(compression, input) { try Decompression.unpack($0, compression, like: input) }
   }
@@ -35,6 +58,14 @@ package final class SymbolInputs: Sendable {
       throw InputFile.NotReadable(reason: .notAFile)
     }
     let start = try InputFile.prefix(of: path, count: count)
+    if start.starts(with: Array("PK\u{3}\u{4}".utf8)) {
+      let input = try InputFile(regular: path)
+      return try input.withBytes { bytes in
+        try member(bytes).map { found in
+          try unpacking("zip") { try found.archive.start(of: found.member, in: bytes, count: count) }
+        }
+      } ?? start
+    }
     guard let compression = unsafe Compression.of(start.span.bytes) else { return start }
     let input = try InputFile(regular: path)
     return try decompressing(compression, input) { try Decompression.start(of: $0, compression, count: count) }
@@ -45,10 +76,12 @@ package final class SymbolInputs: Sendable {
   private static func decompressing<Value>(
     _ compression: Compression, _ input: InputFile, _ body: (RawSpan) throws -> Value
   ) throws -> Value {
-    try input.checkingReading {
-      do { return try input.withBytes(body) } catch let reason as DecompressionFailure {
-        throw Compressed(compression: compression.rawValue, reason: reason)
-      }
+    try input.checkingReading { try unpacking(compression.rawValue) { try input.withBytes(body) } }
+  }
+
+  private static func unpacking<Value>(_ compression: String, _ body: () throws -> Value) throws -> Value {
+    do { return try body() } catch let reason as DecompressionFailure {
+      throw Compressed(compression: compression, reason: reason)
     }
   }
 

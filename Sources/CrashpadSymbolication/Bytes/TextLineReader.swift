@@ -50,6 +50,16 @@ struct TextLineReader {
     }
   }
 
+  /// Reads a number of at most 64 bits and the character behind it.
+  mutating func hexadecimal(before mark: UInt8, in bytes: RawSpan) -> UInt64? {
+    var end = offset
+    while end < self.end, bytes.uint8(at: end) != mark { end += 1 }
+    var part = TextLineReader(at: offset, end: end, in: bytes)
+    guard end < self.end, let value = part.hexadecimal(in: bytes), part.isAtEnd else { return nil }
+    offset = end + 1
+    return value
+  }
+
   /// Like `hexadecimal(in:)`, in decimal digits.
   mutating func decimal(in bytes: RawSpan) -> UInt64? {
     number(in: bytes) { value, byte in
@@ -91,9 +101,10 @@ struct TextLineReader {
 
 extension RawSpan {
   /// The name of a function or file in a symbol file, truncated to 64 KiB: the longest real names have about 20 KB, and
-  /// a damaged file may consist of one name.
-  func name(in range: ByteRange) -> String {
-    text(in: ByteRange(offset: range.offset, count: min(range.count, 1 << 16)))
+  /// a damaged file may consist of one name. Nil if there is none: writers leave a blank for what they don't know.
+  func name(in range: ByteRange) -> String? {
+    let name = text(in: ByteRange(offset: range.offset, count: min(range.count, 1 << 16)))
+    return name.utf8.allSatisfy { $0 == 0x20 || $0 == 0x0d || $0 == 0x09 } ? nil : name
   }
 
   /// The offset of the next line feed, or the end of the bytes. Reading a symbol file of 100 MB spends most of its time

@@ -203,6 +203,10 @@ final class DwarfSections {
 
   private lazy var alternate = makeAlternate()
 
+  private func name(_ text: DwarfText, unit: Int?) -> String? {
+    self.text(text, unit: unit).flatMap { $0.isEmpty ? nil : $0 }
+  }
+
   /// The names of the function whose entry, or whose call's entry, is at `offset`: those of the entry itself, or of the
   /// entry that it refers to.
   func names(at offset: UInt64) -> Names {
@@ -211,9 +215,10 @@ final class DwarfSections {
     // A call, an out-of-line function, its abstract entry, its declaration; longer chains are cycles.
     for _ in 0..<16 {
       guard let (entry, unit) = sections.nameEntry(at: offset) else { break }
-      if names.short == nil { names.short = entry.name.flatMap { sections.text($0, unit: unit) } }
-      if let linkage = entry.linkage {
-        names.linkage = sections.text(linkage, unit: unit)
+      // An empty text is no name.
+      if names.short == nil { names.short = entry.name.flatMap { sections.name($0, unit: unit) } }
+      if let linkage = entry.linkage.flatMap({ sections.name($0, unit: unit) }) {
+        names.linkage = linkage
         break
       }
       if let next = entry.alternate {

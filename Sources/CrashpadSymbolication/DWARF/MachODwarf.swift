@@ -4,9 +4,9 @@ internal import CrashpadFiles
 internal import SystemPackage
 
 extension MachOFile {
-  /// Whether the file has readable debug information. False for object files, whose sections are not relocated.
+  /// Whether the file has readable debug information.
   package var hasDwarf: Bool {
-    kind != .object && sections.contains { $0.segment == "__DWARF" && $0.name == "__debug_info" && $0.content != nil }
+    sections.contains { $0.segment == "__DWARF" && $0.name == "__debug_info" && $0.content != nil }
   }
 
   /// The debug information; nil if there is none.
@@ -16,22 +16,31 @@ extension MachOFile {
 /// The debug sections of a Mach-O file, by their names in ELF files.
 final class MachODwarf: DwarfContainer {
   private let file: MachOFile
+  /// Sections of an object file, by name.
+  private var relocated: [String: SharedBytes] = [:]
 
   init(_ file: MachOFile) { self.file = file }
 
   var isLittleEndian: Bool { true }
-  var isRelocatable: Bool { false }
+  var isRelocatable: Bool { file.kind == .object }
   var path: FilePath? { nil }
 
   /// Mach-O truncates names to 16 bytes.
   func contents(_ name: String) -> SharedBytes {
     guard name.hasPrefix(".debug_") else { return SharedBytes() }
     let cut = String("__\(name.dropFirst())".prefix(16))
-    return file.section("__DWARF", cut).map { file.bytes($0) } ?? SharedBytes()
+    guard let section = file.section("__DWARF", cut) else { return SharedBytes() }
+    if let known = relocated[cut] { return known }
+    let bytes = file.bytes(section)
+    guard let own = MachORelocations(file, section)?.apply(to: bytes) else { return bytes }
+    relocated[cut] = own
+    return own
   }
 
   func isCode(_ address: UInt64) -> Bool {
-    address >= file.textAddress && address - file.textAddress < file.textSize
+    // The segment of an object file has no name.
+    if isRelocatable { return file.isCode(address) }
+    return address >= file.textAddress && address - file.textAddress < file.textSize
   }
 
   var alternateName: String? { nil }

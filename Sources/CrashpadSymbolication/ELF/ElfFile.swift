@@ -16,6 +16,17 @@ final class ElfFile: @unchecked Sendable {
   let input: InputFile?
   private let ownPath: FilePath?
   private var knownPath: FilePath??
+  /// The ends of the sections with code, sorted.
+  private(set) lazy var sectionEnds: [UInt64] = {
+    var ends: [UInt64] = []
+    forEachSection { section in
+      let header = section.header
+      let (end, overflow) = header.sh_addr.addingReportingOverflow(header.sh_size)
+      if header.sh_flags & UInt64(SHF_EXECINSTR) != 0, header.sh_size > 0, !overflow { ends.append(end) }
+      return true
+    }
+    return ends.sorted()
+  }()
   /// Sections that have been decompressed or relocated, by name.
   var unpacked: [String: SharedBytes] = [:]
 
@@ -44,7 +55,12 @@ final class ElfFile: @unchecked Sendable {
 
   /// Reads a file that is open already. Throws `NotElf`.
   convenience init(_ input: InputFile, _ path: FilePath) throws {
-    try unsafe self.init(input.withUnsafeBytes { unsafe Self.begin($0) }, nil, input, path)
+    let image = input.withBytes { ElfSegmentImage.make($0) }
+    if let image {
+      try unsafe self.init(image.withUnsafeBytes { unsafe Self.begin($0) }, image, input, path)
+    } else {
+      try unsafe self.init(input.withUnsafeBytes { unsafe Self.begin($0) }, nil, input, path)
+    }
   }
 
   /// Opens an image in memory. Throws `NotElf`.
@@ -181,6 +197,13 @@ final class ElfFile: @unchecked Sendable {
 // MARK: Sections
 
 extension ElfFile {
+  /// Whether no section with code ends between two addresses, as far as sections are known.
+  func isOneSection(_ first: UInt64, _ second: UInt64) -> Bool {
+    if isRelocatable { return true }
+    let next = sectionEnds.indices.partitioningIndex { sectionEnds[$0] > first }
+    return next == sectionEnds.count || second < sectionEnds[next]
+  }
+
   /// Calls `body` for each section until it returns false.
   func forEachSection(_ body: (ElfSection) -> Bool) {
     var names = 0

@@ -39,6 +39,20 @@ struct ElfSymbolTable {
     if let table = full ?? tables.first { read(table, file) }
     isWhole = full != nil
     sort()
+    // strip(1) can leave a part of the full table.
+    if full != nil, let dynamic = tables.first(where: { $0.header.sh_type == UInt32(SHT_DYNSYM) }) {
+      var other = ElfSymbolTable()
+      other.read(dynamic, file)
+      let missing = other.entries.filter { entry in
+        let place = entries.indices.partitioningIndex { entries[$0].address >= entry.address }
+        return place == entries.count || entries[place].address != entry.address
+      }
+      if !missing.isEmpty {
+        entries += missing
+        sort()
+      }
+    }
+    index()
   }
 
   private mutating func read(_ section: ElfSection, _ file: ElfFile) {
@@ -120,13 +134,31 @@ struct ElfSymbolTable {
     entries.removeSubrange(kept...)
   }
 
+  /// The furthest ends of all symbols up to the end of each block of entries.
+  private var reaches: [UInt64] = []
+  private static let blockSize = 64
+  /// Symbols that a lookup passes over at most; no function has as many labels.
+  private static let mostPassed = 4096
+
+  private mutating func index() {
+    reaches.reserveCapacity(entries.count / Self.blockSize + 1)
+    var reach: UInt64 = 0
+    for (number, entry) in entries.enumerated() {
+      let (end, overflow) = entry.address.addingReportingOverflow(entry.size)
+      reach = max(reach, overflow ? .max : end)
+      if number % Self.blockSize == Self.blockSize - 1 || number == entries.count - 1 { reaches.append(reach) }
+    }
+  }
+
   /// The index of the symbol that contains `address`, or of a preceding symbol of unknown size.
   func lookup(_ address: UInt64) -> Int? {
     let low = entries.indices.partitioningIndex { entries[$0].address > address }
     // A function may contain labels, which end before it does, or have no size.
     var unsized: Int?
     var index = low - 1
-    while index >= 0, low - index <= 16 {
+    while index >= 0, low - index <= Self.mostPassed {
+      // No earlier symbol reaches the address.
+      if low - index > 16, reaches[index / Self.blockSize] <= address { break }
       let entry = entries[index]
       if entry.size == 0 {
         if index == low - 1 { unsized = index }
@@ -141,7 +173,9 @@ struct ElfSymbolTable {
 
   /// The name without the version that some symbols of the C library have: `puts@@GLIBC_2.2.5`.
   func name(_ entry: Entry, in file: ElfFile) -> String? {
-    guard let text = unsafe elf_strptr(file.elf, Int(entry.strings), Int(entry.name)) else { return nil }
+    guard let text = unsafe elf_strptr(file.elf, Int(entry.strings), Int(entry.name)), unsafe text[0] != 0 else {
+      return nil
+    }
     guard let version = unsafe strchr(text, 0x40), unsafe version > text else { return unsafe String(cString: text) }
     let bytes = unsafe UnsafeRawBufferPointer(start: text, count: version - text)
     return unsafe String(decoding: bytes, as: UTF8.self)

@@ -17,6 +17,7 @@ struct MachOCommands: Sendable {
   private let base: Int
   /// The size of a symbol table entry in bytes.
   private let entrySize: Int
+  private let isObject: Bool
   /// The range of the encrypted code in the slice.
   private var encrypted = ByteRange.empty
 
@@ -24,6 +25,7 @@ struct MachOCommands: Sendable {
   init(_ bytes: RawSpan, in range: ByteRange, _ header: MachOHeader) {
     base = range.offset
     entrySize = header.is32Bit ? 12 : 16
+    isObject = header.kind == .object
     let slice = bytes.extracting(range.offset..<range.end)
     let end = min(slice.byteCount, header.size + header.commandBytes)
     if end < header.size + header.commandBytes {
@@ -198,12 +200,17 @@ struct MachOCommands: Sendable {
       let isReadable = Int(start) >= encrypted.end || Int(start) + (content?.count ?? 0) <= encrypted.offset
       if !isReadable { content = nil }
     }
-    sections.append(
-      MachOSection(
-        segment: entry.name(at: 16), name: name,
-        address: entry.number(at: 32, size: layout.width, isSigned: false), size: size, content: content,
-        // S_ATTR_PURE_INSTRUCTIONS, S_ATTR_SOME_INSTRUCTIONS
-        hasInstructions: flags & 0x8000_0400 != 0))
+    var section = MachOSection(
+      segment: entry.name(at: 16), name: name,
+      address: entry.number(at: 32, size: layout.width, isSigned: false), size: size, content: content,
+      // S_ATTR_PURE_INSTRUCTIONS, S_ATTR_SOME_INSTRUCTIONS
+      hasInstructions: flags & 0x8000_0400 != 0)
+    // Programs keep the numbers of their object files' relocations, which they do not have.
+    let (first, count) = (entry.uint32(at: layout.content + 8), entry.uint32(at: layout.content + 12))
+    if isObject, count > 0 {
+      section.relocations = range(UInt64(first), UInt64(count) * 8, slice, offset, "section \(segment.name),\(name)")
+    }
+    sections.append(section)
   }
 }
 

@@ -33,6 +33,8 @@ package struct MachOSection: Sendable, Hashable {
   /// The range of its bytes in the file; nil if they are missing, like those of the code in a dSYM.
   package let content: ByteRange?
   package let hasInstructions: Bool
+  /// The relocations of an object file; nil for other files, and if there are none.
+  var relocations: ByteRange?
 
   /// The address after the last byte.
   package var end: UInt64 { address.addingReportingOverflow(size).overflow ? .max : address + size }

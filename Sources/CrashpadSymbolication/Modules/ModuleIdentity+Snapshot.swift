@@ -19,7 +19,14 @@ extension ModuleIdentity {
     case nil: id = nil
     }
     // The path may not be UTF-8, but must still lead to the file.
-    let path = module.name.map { name in file.withBytes { ArgumentText.text(snapshot.bytes(of: name, in: $0)) } }
+    var path = module.name.map { name in file.withBytes { ArgumentText.text(snapshot.bytes(of: name, in: $0)) } }
+    // The loader's name may be relative to a directory that the dump does not have: the kernel has the whole path.
+    if let name = path, !name.isEmpty, !name.hasPrefix("/"), let address = module.address,
+      let maps = snapshot.linux?.maps,
+      let mapped = file.withBytes({ snapshot.withBytes(of: maps, in: $0) { MemoryMaps.file(at: address, in: $0) } })
+    {
+      path = ArgumentText.text(mapped)
+    }
     self.init(
       path: path ?? "", debugName: text(module.debugName) ?? text(module.name), debugID: id, buildID: buildID,
       mayBeLocal: [.linux, .android, .unknown].contains(snapshot.system.operatingSystem))

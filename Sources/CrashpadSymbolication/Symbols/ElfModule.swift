@@ -54,6 +54,12 @@ final class ElfModule {
     return new
   }
 
+  /// The functions and lines of a program of Go.
+  private lazy var goLines: GoLines? = files.firstResult { GoLines($0) }
+
+  /// Whether there are neither names nor lines.
+  var isEmpty: Bool { info == nil && tables.isEmpty && goLines == nil }
+
   // MARK: Frames
 
   /// The sections of frame descriptions, in order of preference: `.debug_frame` is in the file with the debug
@@ -100,6 +106,8 @@ final class ElfModule {
     for (table, file) in tables {
       guard let index = table.lookup(address), let name = table.name(table.entries[index], in: file) else { continue }
       if table.entries[index].size > 0 { return (table.entries[index], name) }
+      // A symbol says nothing about another section: the procedure linkage table is behind `_init`.
+      guard file.isOneSection(table.entries[index].address, address) else { continue }
       if unsized == nil { unsized = (table.entries[index], name) }
     }
     return unsized
@@ -120,6 +128,7 @@ final class ElfModule {
   func symbolize(_ address: UInt64) -> SymbolizedAddress? {
     let found = info?.lookup(address) { symbolName(covering: $0) }
     if let found, found.frames.last?.function != nil { return found }
+    if let found = goLines?.lookup(address) { return found }
     // DWARF has lines only, or nothing: the symbol table has the name.
     guard let (entry, name) = symbol(at: address) else { return found }
     let frame = SymbolizedAddress.Frame(function: name, location: found?.frames.last?.location)
@@ -128,7 +137,7 @@ final class ElfModule {
 
   /// The start of the function that contains `address`.
   func functionAddress(_ address: UInt64) -> UInt64? {
-    if let start = info?.functionAddress(address) { return start }
+    if let start = info?.functionAddress(address) ?? goLines?.functionAddress(address) { return start }
     // A symbol without a size may be that of another function.
     guard let (entry, _) = symbol(at: address), entry.size > 0 else { return nil }
     return entry.address
@@ -137,7 +146,9 @@ final class ElfModule {
   /// Whether a return address in a stack can be at `address`: it is code, and in a function if functions are known.
   func isInFunction(_ address: UInt64) -> Bool {
     guard (loaded ?? debug)?.isCode(address) ?? true else { return false }
-    if symbol(at: address) != nil || info?.functionAddress(address) != nil { return true }
+    if symbol(at: address) != nil || info?.functionAddress(address) ?? goLines?.functionAddress(address) != nil {
+      return true
+    }
     // The dynamic symbols lack the functions that the file calls itself.
     return !tables.contains(where: \.table.isWhole)
   }

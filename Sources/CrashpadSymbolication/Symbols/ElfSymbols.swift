@@ -30,7 +30,7 @@ package final class ElfSymbols: SymbolFile {
   /// The file is not an ELF file.
   package struct NotElf: Error {}
 
-  package var isEmpty: Bool { module.withLock { $0.info == nil && $0.tables.isEmpty } }
+  package var isEmpty: Bool { module.withLock { $0.isEmpty } }
   package var hasDebugInfo: Bool { module.withLock { $0.hasDebugInfo } }
   package var findings: FindingList { module.withLock { $0.findings } }
 

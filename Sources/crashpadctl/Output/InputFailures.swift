@@ -118,6 +118,12 @@ extension BreakpadInput.OtherBuild: ExplainedError {
   var explanation: FailureText { FailureText("\(TextFormat.printable(path)) is of another build", .noData) }
 }
 
+extension SymbolInputs.SeveralFiles: ExplainedError {
+  var explanation: FailureText {
+    FailureText("is a zip archive with \(count) files with symbols, which has to be unpacked", .noData)
+  }
+}
+
 extension SymbolInputs.NotWhole: ExplainedError {
   var explanation: FailureText {
     let reason = InputFile.NotReadable(reason: .unreadable).explanation

@@ -20,7 +20,8 @@ extension BreakpadFile: SymbolFile {
       line.skipMultiple(in: bytes)
       _ = line.hexadecimal(in: bytes)
       _ = line.hexadecimal(in: bytes)
-      let frame = SymbolizedAddress.Frame(function: bytes.name(in: line.rest), location: nil)
+      guard let name = bytes.name(in: line.rest) else { return nil }
+      let frame = SymbolizedAddress.Frame(function: name, location: nil)
       return SymbolizedAddress(frames: [frame], functionAddress: symbol.address, isNearest: true)
     }
   }
@@ -40,7 +41,8 @@ extension BreakpadFile: SymbolFile {
     let callLine: UInt64
   }
 
-  private func inFunction(_ function: BreakpadIndex.Entry, _ address: UInt64, _ bytes: RawSpan) -> SymbolizedAddress {
+  /// Nil if neither a name nor a line is known.
+  private func inFunction(_ function: BreakpadIndex.Entry, _ address: UInt64, _ bytes: RawSpan) -> SymbolizedAddress? {
     var header = TextLineReader(at: function.offset, in: bytes)
     _ = header.skip("FUNC ", in: bytes)
     header.skipMultiple(in: bytes)
@@ -63,8 +65,9 @@ extension BreakpadFile: SymbolFile {
       guard let number = line.decimal(in: bytes), let file = line.decimal(in: bytes) else { continue }
       place = (file, number)
     }
-    return SymbolizedAddress(
-      frames: frames(name, calls, place, bytes), functionAddress: function.address, isNearest: false)
+    let frames = frames(name, calls, place, bytes)
+    guard frames.contains(where: { $0.function != nil || $0.location != nil }) else { return nil }
+    return SymbolizedAddress(frames: frames, functionAddress: function.address, isNearest: false)
   }
 
   /// Nil if the address is in none of the call's ranges, or the record can't be read.
@@ -86,7 +89,7 @@ extension BreakpadFile: SymbolFile {
   private static let maximumDepth: UInt64 = 200
 
   private func frames(
-    _ name: String, _ calls: [UInt64: InlinedCall], _ place: (file: UInt64, line: UInt64)?, _ bytes: RawSpan
+    _ name: String?, _ calls: [UInt64: InlinedCall], _ place: (file: UInt64, line: UInt64)?, _ bytes: RawSpan
   ) -> [SymbolizedAddress.Frame] {
     var frames: [SymbolizedAddress.Frame] = []
     var location = place.map { SourceLocation(file: text(files[$0.file], bytes), line: $0.line) }
@@ -104,6 +107,6 @@ extension BreakpadFile: SymbolFile {
 
   /// The text from `offset` to the end of its line.
   private func text(_ offset: Int?, _ bytes: RawSpan) -> String? {
-    offset.map { bytes.name(in: TextLineReader(at: $0, in: bytes).rest) }
+    offset.flatMap { bytes.name(in: TextLineReader(at: $0, in: bytes).rest) }
   }
 }
