@@ -147,6 +147,12 @@ let package = Package(
       ]),
     // Floor 5
     .target(
+      name: "CrashpadSymbolServers",
+      dependencies: [
+        "CrashpadBytes", "CrashpadFiles", "CrashpadSymbolication", "CrashpadUpload",
+        .product(name: "SystemPackage", package: "swift-system"),
+      ]),
+    .target(
       name: "CrashpadExplanations",
       dependencies: [
         "CrashpadCore", "CrashpadMeaning", "CrashpadSymbolication", "CrashpadView",
@@ -170,7 +176,8 @@ let package = Package(
         "DumpInterpretation", "CrashpadEvents",
         "CrashpadFiles", "CrashpadGroups", "IntermediateDump", "CrashpadJSON", "CrashpadMeaning", "CrashpadMinidump",
         "CrashpadRedaction", "CrashpadReportPage", "CrashpadSignatures",
-        "CrashpadSnapshot", "CrashpadSupervision", "CrashpadSymbolication", "CrashpadText", "CrashpadView",
+        "CrashpadSnapshot", "CrashpadSupervision", "CrashpadSymbolication", "CrashpadSymbolServers", "CrashpadText",
+        "CrashpadView",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "SystemPackage", package: "swift-system"),
       ]),
@@ -296,6 +303,7 @@ let package = Package(
         "CrashpadSnapshot", "ToolRunner",
       ]),
     .testTarget(name: "RunTests", dependencies: ["ToolRunner"]),
+    .testTarget(name: "SymbolServerTests", dependencies: ["DumpSynth", "ToolRunner"]),
     // The only tests that have the tool's code in them: both parsers are called thousands of times.
     .testTarget(
       name: "OptionTests",

@@ -90,6 +90,9 @@ static const long CURL_INIT_ALL = 3;
 
 // Options with a number.
 static const curl_option CURL_OPTION_POST = 47;
+static const curl_option CURL_OPTION_HTTPGET = 80;
+static const curl_option CURL_OPTION_TIMEOUT_MS = 155;
+static const curl_option CURL_OPTION_BUFFERSIZE = 98;
 static const curl_option CURL_OPTION_NOPROGRESS = 43;
 static const curl_option CURL_OPTION_UPLOAD_BUFFERSIZE = 280;
 static const curl_option CURL_OPTION_LOW_SPEED_LIMIT = 19;
@@ -138,6 +141,8 @@ static const int CURL_ERROR_SIZE = 256;
 
 static const curl_info CURL_INFO_RESPONSE_CODE = 0x200000 + 2;
 static const curl_info CURL_INFO_HTTP_CONNECTCODE = 0x200000 + 22;
+// The address to which the answer redirects.
+static const curl_info CURL_INFO_REDIRECT_URL = 0x100000 + 31;
 // Since version 7.84.
 static const curl_info CURL_INFO_CAINFO = 0x100000 + 61;
 

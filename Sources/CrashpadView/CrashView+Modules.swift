@@ -166,9 +166,23 @@ extension Symbolization.Module {
       return "found: " + files.joined(separator: ", ")
     }
     if symbols?.isFound == true { return "found: in the memory of the dump" }
-    if search.refused.isEmpty { return identity.symbolObstacle?.words ?? "not found" }
+    if search.refused.isEmpty { return identity.symbolObstacle?.words ?? search.notFound }
     return "refused: "
       + search.refused.map { "\(TextFormat.printable($0.path)): \($0.reason.words)" }.joined(separator: ", ")
+  }
+}
+
+extension SymbolMatches {
+  /// "not found", with the servers of which nothing is known.
+  fileprivate var notFound: String {
+    let doubts = answers.compactMap { answer -> String? in
+      switch answer.outcome {
+      case .failed(let text), .refused(let text), .notAsked(let text):
+        "\(TextFormat.printable(answer.url ?? "")): \(TextFormat.printable(text))"
+      case .kept, .downloaded, .absent, .absentBefore: nil
+      }
+    }
+    return doubts.isEmpty ? "not found" : "not found; " + doubts.joined(separator: ", ")
   }
 }
 
@@ -185,6 +199,7 @@ extension SymbolRefusal.Reason {
     case .notAFile: "no regular file"
     case .compressed(let text): text
     case .noSymbolFiles: "no symbol files"
+    case .tooManyFiles(let most): "more than \(most) files"
     }
   }
 }

@@ -5,20 +5,17 @@ import ToolRunner
 
 @Suite("Servers of debug information", .enabled(if: HandlerLibrary.canBeBuilt, "clang is not installed"))
 struct DebuginfodTests {
-  private static let isInstalled =
-    (try? Tool.shell("ldconfig -p | grep -q libdebuginfod", in: TemporaryFolder()).status) == 0
-
-  @Test("A server that gives no answer is reported", .enabled(if: isInstalled, "libdebuginfod is not installed"))
+  @Test("A server that gives no answer is reported")
   func refusing() throws {
     let folder = try TemporaryFolder()
     let crash = try RunTests.shell(
       "cp /bin/sh program; handled ./program -c 'kill -SEGV $$'; rm program; mv db/p*/* crash.idump", in: folder)
     try #require(folder.exists("crash.idump"), "\(crash.errorText)")
     // No program listens on port 1 of the loopback interface.
-    let settings = "DEBUGINFOD_CACHE_PATH=cache DEBUGINFOD_TIMEOUT=5 DEBUGINFOD_URLS=http://127.0.0.1:1"
+    let settings = "XDG_CACHE_HOME=cache DEBUGINFOD_URLS=http://127.0.0.1:1"
     let result = try Tool.shell("\(settings) crashpadctl symbolize --debuginfod crash.idump", in: folder)
-    #expect(result.errorText.contains("warning: a server of DEBUGINFOD_URLS gave no answer: "), "\(result.errorText)")
+    #expect(result.errorText.contains("http://127.0.0.1:1 is not asked again: no connection"), "\(result.errorText)")
     let silent = try Tool.shell("\(settings) crashpadctl symbolize crash.idump", in: folder)
-    #expect(!silent.errorText.contains("DEBUGINFOD_URLS"))
+    #expect(!silent.errorText.contains("127.0.0.1"))
   }
 }

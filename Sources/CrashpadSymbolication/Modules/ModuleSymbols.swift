@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package import CrashpadBytes
+internal import CrashpadFiles
 internal import Synchronization
 
 /// The names, lines and frame rules of one module, from all files found for it. Results are cached, so that the same
@@ -200,6 +201,25 @@ package final class SymbolCache: Sendable {
 }
 
 extension SymbolCache {
+  /// The number of files that are downloaded at once.
+  private static let mostDownloads = 16
+
+  /// Searches the symbols of modules at once where servers are asked, which takes long one after the other.
+  func prepare(_ identities: [ModuleIdentity]) {
+    guard search.asksServers, identities.count > 1 else { return }
+    let next = Mutex(0)
+    onThreads(min(identities.count, Self.mostDownloads)) {
+      while true {
+        let index = next.withLock { next in
+          defer { next += 1 }
+          return next
+        }
+        guard index < identities.count else { return }
+        _ = symbols(for: identities[index])
+      }
+    }
+  }
+
   /// The symbols of a module from its image in memory; nil if that is not an ELF file with symbols.
   fileprivate func symbols(for identity: ModuleIdentity, in image: SharedBytes) -> ModuleSymbols? {
     guard let file = try? ElfFile(image: image) else { return nil }

@@ -98,6 +98,6 @@ package func breakpadPath(_ name: String, _ id: String) -> String {
 }
 
 /// The name of the symbol file of a module: without the extension of a PDB.
-func breakpadFileName(_ name: String) -> String {
+package func breakpadFileName(_ name: String) -> String {
   (name.hasSuffix(".pdb") ? String(name.dropLast(4)) : name) + ".sym"
 }

@@ -37,6 +37,8 @@ extension SymbolRefusal.Reason {
     case is SymbolInputs.NotWhole: self = .notWhole
     case let error as SymbolInputs.Compressed:
       self = .compressed("it is compressed (\(error.compression)) and \(error.reason)")
+    case let error as SymbolInputs.SeveralFiles:
+      self = .compressed("it is a zip archive with \(error.count) files with symbols, which has to be unpacked")
     case let error as SymbolFileIdentity.UnknownFormat: self = error.isPDB ? .pdb : .unknownFormat
     default: self = .unknownFormat
     }
@@ -45,7 +47,7 @@ extension SymbolRefusal.Reason {
   /// Whether the file itself can't be read, whatever is in it.
   var isUnreadable: Bool {
     switch self {
-    case .unreadable, .notWhole, .notAFile, .compressed: true
+    case .unreadable, .notWhole, .notAFile, .compressed, .tooManyFiles: true
     case .otherBuild, .noIdentity, .otherChecksum, .unknownFormat, .pdb, .noSymbolFiles: false
     }
   }

@@ -61,6 +61,9 @@ extension SymbolRefusal {
     case .notAFile: return (SymbolFileRules.unreadable, nil, .text("no regular file"))
     case .compressed(let text): return (SymbolFileRules.unreadable, nil, .text(text))
     case .noSymbolFiles: return (SymbolFileRules.noSymbolFiles, nil, nil)
+    case .tooManyFiles(let most):
+      let text = "it has more than \(most) files, of which the others are not looked at"
+      return (SymbolFileRules.unreadable, nil, .text(text))
     }
   }
 }

@@ -21,7 +21,7 @@ final class SymbolFolder: Sendable {
   }
   private let index = Mutex<Index?>(nil)
 
-  /// The maximum number of files; further ones are ignored.
+  /// The maximum number of files; further ones are not looked at, which is said.
   private static let maximumFiles = 200_000
 
   init(_ path: FilePath, _ faults: SymbolFaults) { (self.path, self.faults) = (path, faults) }
@@ -59,6 +59,7 @@ final class SymbolFolder: Sendable {
         return false
       }
       for (path, error) in found.unreadable { faults.add(path, .unreadable(error)) }
+      if found.files.count > Self.maximumFiles { faults.add(path, .tooManyFiles(Self.maximumFiles)) }
       for file in found.files.prefix(Self.maximumFiles) {
         if let id = Self.id(in: file) {
           index.files[String(id.text.prefix(32)), default: []].append(file)

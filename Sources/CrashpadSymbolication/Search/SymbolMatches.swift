@@ -17,12 +17,16 @@ package struct SymbolMatches: Sendable {
     package let role: Role
     /// Whether its id is that of the module in the dump. If not, one of the two has no id.
     package let isVerified: Bool
+    /// The address on a server from which it is; nil if it is from none, or if that is not known.
+    package internal(set) var url: String?
   }
 
   package var files: [Found] = []
   /// The symbols of the files, in the order of lookup; a loaded file and its debug information are one element.
   package var symbols: [any SymbolFile] = []
   package var refused: [SymbolRefusal] = []
+  /// The answers of the servers that were asked, in this order.
+  package var answers: [ServerAnswer] = []
   /// The number of places without a file.
   package var missing = 0
   /// The files that were opened.
@@ -52,6 +56,8 @@ package struct SymbolRefusal: Sendable {
     case compressed(String)
     /// A folder without a file in a known format.
     case noSymbolFiles
+    /// A folder with more files than are looked at.
+    case tooManyFiles(Int)
   }
 
   package let path: FilePath

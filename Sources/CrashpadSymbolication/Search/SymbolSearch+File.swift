@@ -15,9 +15,13 @@ package struct FileSymbols: Sendable {
   /// Opens a file or a dSYM bundle. If it has no debug information, searches for that of the same build: in `paths`, in a
   /// dSYM bundle beside it, at the path in `.gnu_debuglink`, and by the build id below `/usr/lib/debug`.
   ///
-  /// - Parameter architecture: the slice of a universal file; nil for that of arm64, or the first.
+  /// - Parameters:
+  ///   - architecture: the slice of a universal file; nil for that of arm64, or the first.
+  ///   - servers: the servers to ask if there is no debug information here.
   /// - Throws: `Errno`, `InputFile.NotReadable`, `SymbolInputs.NotWhole` or `SymbolFileIdentity.UnknownFormat`
-  package init(_ path: FilePath, paths: [FilePath] = [], architecture: String? = nil) throws {
+  package init(
+    _ path: FilePath, paths: [FilePath] = [], architecture: String? = nil, servers: (any SymbolServerClient)? = nil
+  ) throws {
     let places = DebugPlaces(named: paths)
     let own = try SymbolFiles.open(path, architecture: architecture, places: places)
     self.path = path
@@ -31,7 +35,7 @@ package struct FileSymbols: Sendable {
     }
     let file = FilePath(argument: identity.path)
     let bundle = FilePath(bytes: file.bytes + Array(".dSYM".utf8))
-    let search = SymbolSearch(paths: paths + [bundle, file])
+    let search = SymbolSearch(paths: paths + [bundle, file], servers: servers)
     let found = search.find(identity)
     faults = search.faults
     symbols = found.symbols.first { !$0.isEmpty } ?? own

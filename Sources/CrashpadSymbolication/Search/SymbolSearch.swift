@@ -8,7 +8,7 @@ package struct SymbolSearch: Sendable {
   private let named: [Named]
   /// Whether to search the places of this machine's own files.
   private let looksInSystem: Bool
-  private let server: Debuginfod?
+  private let servers: (any SymbolServerClient)?
   /// Places to search for files that others refer to.
   private let places: DebugPlaces
   /// Files and folders that could not be read, of all modules so far.
@@ -24,8 +24,8 @@ package struct SymbolSearch: Sendable {
   /// - Parameters:
   ///   - paths: files and folders to search first, in this order. A missing one is treated like an empty folder.
   ///   - looksInSystem: whether to search a module's own path, the file in its `.gnu_debuglink`, and `/usr/lib/debug`.
-  ///   - debuginfod: whether to query the servers in `DEBUGINFOD_URLS`, if libdebuginfod is installed.
-  package init(paths: [FilePath], looksInSystem: Bool = true, debuginfod: Bool = false) {
+  ///   - servers: the servers to ask for files that are not found here.
+  package init(paths: [FilePath], looksInSystem: Bool = true, servers: (any SymbolServerClient)? = nil) {
     var named: [Named] = []
     var mapPlaces: [FilePath] = []
     for path in paths {
@@ -48,20 +48,17 @@ package struct SymbolSearch: Sendable {
     perfMaps = PerfMaps(mapPlaces, faults)
     self.looksInSystem = looksInSystem
     places = DebugPlaces(named: paths)
-    server = debuginfod ? Debuginfod() : nil
+    self.servers = servers
   }
 
   /// The names of the code that a process made while it ran; nil if no file of its id was given.
   func perfMap(_ processID: Int32) -> PerfMap? { perfMaps.map(processID) }
 
-  /// Whether libdebuginfod, which queries the servers, is installed.
-  package static var hasDebuginfod: Bool { Debuginfod.isInstalled }
-
-  /// The error of the last debuginfod query that failed; nil if none failed. A missing file is not a failure.
-  package var serverFailure: Errno? { server?.failure }
+  /// Whether servers may be asked, so that a search may take long.
+  var asksServers: Bool { servers != nil }
 
   /// Whether all places could be searched so far. Otherwise symbols that were not found may exist.
-  package var isWhole: Bool { !faults.hasUnreadable && serverFailure == nil }
+  package var isWhole: Bool { !faults.hasUnreadable && servers?.hasFailed != true }
 
   /// Searches for the symbols of one module.
   package func find(_ identity: ModuleIdentity) -> SymbolMatches {
@@ -82,14 +79,12 @@ package struct SymbolSearch: Sendable {
       for path in candidates.systemPaths() where !pass.isComplete { pass.look(at: path) }
     }
     pass.followDebugLink()
-    if let server, !pass.isComplete, !identity.buildID.isEmpty {
-      for path in server.files(for: identity.buildID) where !pass.isComplete { pass.look(at: path) }
-    }
+    if let servers { pass.ask(servers) }
     return pass.result()
   }
 
   /// Whether there is no place to search.
   func cannotFind(_ identity: ModuleIdentity) -> Bool {
-    named.isEmpty && server == nil && !(looksInSystem && identity.mayBeLocal)
+    named.isEmpty && servers == nil && !(looksInSystem && identity.mayBeLocal)
   }
 }

@@ -15,6 +15,9 @@ struct SymbolSearchPass {
   private var refused: [SymbolRefusal] = []
   private var missing = 0
   private var seen: Set<FilePath> = []
+  /// The answers of servers, in their order, and the addresses of the files that are from there.
+  private var answers: [ServerAnswer] = []
+  private var addresses: [FilePath: String] = [:]
 
   /// Places to search for files that others refer to.
   private let places: DebugPlaces
@@ -109,10 +112,8 @@ struct SymbolSearchPass {
     -> Bool?
   {
     let matches: Bool
-    if !identity.buildID.isEmpty, !own.buildID.isEmpty {
-      matches = identity.buildID == own.buildID
-    } else if let id = identity.debugID, !own.debugIDs.isEmpty {
-      matches = own.debugIDs.contains { $0.uuid == id.uuid }
+    if (!identity.buildID.isEmpty && !own.buildID.isEmpty) || (identity.debugID != nil && !own.debugIDs.isEmpty) {
+      matches = identity.isBuild(of: own)
     } else if let link {
       guard try link.matches(path) else {
         refused.append(SymbolRefusal(path: path, reason: .otherChecksum))
@@ -157,6 +158,43 @@ struct SymbolSearchPass {
     for place in link.paths(from: path) where debug == nil { look(at: place, link: link) }
   }
 
+  // MARK: Servers
+
+  /// Whether a file of this kind is still needed. A Breakpad file has names and rules for frames.
+  private func wants(_ part: ServerRequest.Part) -> Bool {
+    if !others.isEmpty { return false }
+    switch part {
+    case .names:
+      return debug == nil && companion == nil && binary?.file.hasDebugInfo != true
+        && loadedMachO?.file.hasDwarf != true
+    case .program: return binary == nil && loadedMachO == nil && library == nil
+    }
+  }
+
+  /// Takes what is needed from the files that servers gave before, and asks them for the rest.
+  mutating func ask(_ servers: any SymbolServerClient) {
+    guard identity.symbolObstacle == nil else { return }
+    let requests = servers.requests(for: identity)
+    var open: [ServerRequest] = []
+    for request in requests {
+      guard wants(request.part), let file = servers.kept(request, identity) else {
+        open.append(request)
+        continue
+      }
+      take(ServerAnswer(url: file.url, outcome: .kept, path: file.path))
+    }
+    for request in open where wants(request.part) {
+      if let answer = servers.get(request, identity) { take(answer) }
+    }
+  }
+
+  private mutating func take(_ answer: ServerAnswer) {
+    answers.append(answer)
+    guard let path = answer.path else { return }
+    addresses[path] = answer.url
+    look(at: path, isNamed: true)
+  }
+
   consuming func result() -> SymbolMatches {
     var result = SymbolMatches()
     // If the right file was found, others with the same name do not matter.
@@ -165,6 +203,7 @@ struct SymbolSearchPass {
       || loadedMachO?.file.hasDwarf == true
     result.refused = hasNames ? [] : refused
     result.missing = missing
+    result.answers = answers
     result.inputs = places.inputs
     // Files given by the user come first.
     result.files = others.map(\.found)
@@ -178,6 +217,7 @@ struct SymbolSearchPass {
     add(companion, .debug)
     add(loadedMachO, .binary)
     add(library, .binary)
+    for index in result.files.indices { result.files[index].url = addresses[result.files[index].path] }
     if let library { result.symbols.append(library.file) }
     if loadedMachO != nil || companion != nil {
       result.symbols.append(MachOSymbols(loaded: loadedMachO?.file, companion: companion?.file))

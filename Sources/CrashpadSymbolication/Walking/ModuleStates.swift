@@ -10,9 +10,11 @@ package struct ModuleStates: Sendable {
   package init(
     _ snapshot: ProcessSnapshot, _ file: InputFile, _ cache: SymbolCache, where isWanted: (Int) -> Bool = { _ in true }
   ) {
-    modules = snapshot.modules.indices.filter(isWanted).map { index in
-      let identity = ModuleIdentity(snapshot.modules[index], snapshot, file)
-      return Symbolization.Module(index: index, identity: identity, symbols: cache.symbols(for: identity))
+    let wanted = snapshot.modules.indices.filter(isWanted)
+    let identities = wanted.map { ModuleIdentity(snapshot.modules[$0], snapshot, file) }
+    cache.prepare(identities)
+    modules = zip(wanted, identities).map { index, identity in
+      Symbolization.Module(index: index, identity: identity, symbols: cache.symbols(for: identity))
     }
   }
 }

@@ -69,6 +69,10 @@ package struct Symbolization: Sendable {
     let walker = StackWalker(
       modules: walked, StackWalker.Process(snapshot, file, addressMask: snapshot.codeAddressMask), limits: limits)
 
+    if cache.search.asksServers {
+      let certain = allModules ? Set(identities.indices) : snapshot.modulesOfFrames(threads)
+      cache.prepare(certain.sorted().map { identities[$0] })
+    }
     let unloaded = UnloadedModuleMap(snapshot.unloadedModules)
     let name = { (module: Int, offset: UInt64) in lazies[module].symbols.symbolize(offset) }
     let madeCode = snapshot.processID.flatMap { cache.search.perfMap($0) }
@@ -162,6 +166,24 @@ extension ProcessSnapshot {
     }
     guard threads == .all || order.isEmpty else { return order }
     return order + self.threads.indices.filter { $0 != crashed }.map { ($0, (self.threads[$0], false)) }
+  }
+
+  /// The modules in which frames of these threads lie for certain, before their stacks are walked: those of listed frames, and
+  /// those of the instructions at which the threads are.
+  fileprivate func modulesOfFrames(_ threads: Symbolization.Threads) -> Set<Int> {
+    let map = ModuleMap(modules)
+    var found: Set<Int> = []
+    for (_, thread) in crashedFirst(threads) {
+      if let frames = thread?.thread.frames {
+        found.formUnion(frames.compactMap(\.module))
+      } else if let context = (thread?.isCrashed != false ? exception?.context : nil) ?? thread?.thread.context,
+        let place = map.lookup(context.instructionPointer & ~codeAddressMask)
+      {
+        found.insert(place.module)
+      }
+    }
+    found.formUnion((report?.lastException ?? []).compactMap(\.module))
+    return found.filter { modules.indices.contains($0) }
   }
 
   /// The return addresses of an uncaught NSException, from a synthetic stack at address 0: every other word is a frame

@@ -6,15 +6,15 @@ internal import SystemPackage
 
 /// A connection to a server, kept open for the next request. Used by one thread only.
 @safe
-final class HTTPConnection {
-  private let curl: CurlLibrary
-  private let handle: curl_handle
-  private let options: HTTPOptions
+package final class HTTPConnection {
+  let curl: CurlLibrary
+  let handle: curl_handle
+  let options: HTTPOptions
   /// The socket of the last connection. libcurl passes it when it connects, but not for later requests.
   private var socket: Int32 = -1
 
   /// Throws `UploadFailure` if there is no libcurl.
-  init(_ options: HTTPOptions) throws(UploadFailure) {
+  package init(_ options: HTTPOptions) throws(UploadFailure) {
     curl = try CurlLibrary.shared.get()
     guard let handle = unsafe curl.easyInit() else {
       throw .noLibrary(names: CurlLibrary.names, reason: "it does not start")
@@ -42,10 +42,7 @@ final class HTTPConnection {
     unsafe curl.easyReset(handle)
     let transfer = Transfer(request.body, timeout: options.timeout.milliseconds, runEnd: options.runEnd)
     var headers = HeaderList(curl)
-    for header in request.headers + options.headers where !header.isExpect {
-      // libcurl interprets a colon without a value as a request to remove the header.
-      headers.append(header.value.isEmpty ? "\(header.name);" : "\(header.name): \(header.value)")
-    }
+    for header in request.headers + options.headers where !header.isExpect { headers.append(header) }
     if !expects { headers.append("Expect:") }
     if request.body.byteCount == nil { headers.append("Transfer-Encoding: chunked") }
     let message = ErrorText()
@@ -97,26 +94,12 @@ final class HTTPConnection {
 
   private func configure(_ request: HTTPRequest, _ headers: HeaderList, _ transfer: Transfer, _ message: ErrorText) {
     let object = unsafe Unmanaged.passUnretained(transfer).toOpaque()
-    set(CURL_OPTION_NOSIGNAL, 1)
-    set(CURL_OPTION_URL, request.url)
-    set(CURL_OPTION_PROTOCOLS, 1 | 2)
-    set(CURL_OPTION_HTTP_VERSION, CURL_VERSION_HTTP_1_1)
-    set(CURL_OPTION_SSLVERSION, CURL_TLS_1_2)
-    set(CURL_OPTION_USERAGENT, options.userAgent)
-    set(CURL_OPTION_CONNECTTIMEOUT_MS, Int(options.connectTimeout.milliseconds))
+    configure(request.url, headers, message)
     set(CURL_OPTION_UPLOAD_BUFFERSIZE, 64 * 1024)
-    if let proxy = options.proxy {
-      set(CURL_OPTION_PROXY, proxy)
-      // The exceptions in `no_proxy` apply only to the proxies of the environment.
-      set(CURL_OPTION_NOPROXY, "")
-    }
-    configureTrust()
     set(CURL_OPTION_POST, 1)
     if let count = request.body.byteCount {
       unsafe _ = curl_set_large_number(curl.setOption, handle, CURL_OPTION_POSTFIELDSIZE_LARGE, Int64(count))
     }
-    unsafe _ = curl_set_list(curl.setOption, handle, CURL_OPTION_HTTPHEADER, headers.list)
-    unsafe _ = curl_set_pointer(curl.setOption, handle, CURL_OPTION_ERRORBUFFER, message.buffer)
     unsafe _ = curl_set_data_callback(curl.setOption, handle, CURL_OPTION_READFUNCTION) { buffer, size, count, object in
       unsafe Transfer.of(object).read(UnsafeMutableRawBufferPointer(start: buffer, count: size * count))
     }
@@ -151,6 +134,25 @@ final class HTTPConnection {
     unsafe _ = curl_set_pointer(curl.setOption, handle, CURL_OPTION_XFERINFODATA, object)
   }
 
+  /// The options of every request.
+  func configure(_ url: String, _ headers: HeaderList, _ message: ErrorText) {
+    set(CURL_OPTION_NOSIGNAL, 1)
+    set(CURL_OPTION_URL, url)
+    set(CURL_OPTION_PROTOCOLS, 1 | 2)
+    set(CURL_OPTION_HTTP_VERSION, CURL_VERSION_HTTP_1_1)
+    set(CURL_OPTION_SSLVERSION, CURL_TLS_1_2)
+    set(CURL_OPTION_USERAGENT, options.userAgent)
+    set(CURL_OPTION_CONNECTTIMEOUT_MS, Int(options.connectTimeout.milliseconds))
+    if let proxy = options.proxy {
+      set(CURL_OPTION_PROXY, proxy)
+      // The exceptions in `no_proxy` apply only to the proxies of the environment.
+      set(CURL_OPTION_NOPROXY, "")
+    }
+    configureTrust()
+    unsafe _ = curl_set_list(curl.setOption, handle, CURL_OPTION_HTTPHEADER, headers.list)
+    unsafe _ = curl_set_pointer(curl.setOption, handle, CURL_OPTION_ERRORBUFFER, message.buffer)
+  }
+
   /// Sets the trusted certificate authorities, for servers and proxies.
   private func configureTrust() {
     // libcurl ignores these variables; only the curl tool reads them.
@@ -162,7 +164,7 @@ final class HTTPConnection {
     for option in [CURL_OPTION_CAPATH, CURL_OPTION_PROXY_CAPATH] { set(option, folder) }
   }
 
-  private func set(_ option: curl_option, _ value: Int) {
+  func set(_ option: curl_option, _ value: Int) {
     unsafe _ = curl_set_number(curl.setOption, handle, option, value)
   }
 
@@ -179,7 +181,7 @@ final class HTTPConnection {
 
 /// libcurl's list of header lines.
 @safe
-private struct HeaderList {
+struct HeaderList {
   private let curl: CurlLibrary
   private(set) var list: OpaquePointer?
 
@@ -190,12 +192,17 @@ private struct HeaderList {
     if let longer = unsafe curl.listAppend(list, line) { unsafe list = longer }
   }
 
+  mutating func append(_ header: HTTPHeader) {
+    // libcurl interprets a colon without a value as a request to remove the header.
+    append(header.value.isEmpty ? "\(header.name);" : "\(header.name): \(header.value)")
+  }
+
   func free() { unsafe curl.listFree(list) }
 }
 
 /// The buffer for libcurl's error message.
 @safe
-private final class ErrorText {
+final class ErrorText {
   let buffer: UnsafeMutablePointer<CChar>
 
   init() {

@@ -87,7 +87,7 @@ final class Transfer {
 
   /// The most bytes of all header and trailer lines of the answers to one request, those of proxies and of provisional
   /// answers included. libcurl keeps trailers without end.
-  private static let maximumHeaders = 512 << 10
+  static let maximumHeaders = 512 << 10
 
   func header(_ bytes: UnsafeRawBufferPointer) -> Int {
     headerCount += bytes.count
@@ -168,27 +168,36 @@ final class Transfer {
       message = stall ?? text
     case CURL_ABORTED_BY_CALLBACK, CURL_READ_ERROR:
       kind = bodyFailure.map { .unreadable($0) } ?? .other
-    case CURL_UNSUPPORTED_PROTOCOL, CURL_URL_MALFORMAT: kind = .badAddress
-    case CURL_COULDNT_RESOLVE_HOST, CURL_COULDNT_RESOLVE_PROXY: kind = .unknownHost
-    // The only time limit that libcurl itself enforces is the one for connecting.
-    case CURL_COULDNT_CONNECT, CURL_OPERATION_TIMEDOUT, CURL_PROXY: kind = .noConnection
-    case CURL_SSL_CONNECT_ERROR: kind = .insecure
-    case CURL_PEER_FAILED_VERIFICATION, CURL_SSL_CERTPROBLEM, CURL_SSL_CACERT_BADFILE: kind = .untrusted
-    case CURL_SEND_ERROR, CURL_RECV_ERROR, CURL_GOT_NOTHING, CURL_PARTIAL_FILE: kind = .interrupted
-    default: kind = .other
+    default: kind = TransferFailure.Kind(code)
     }
     return TransferFailure(kind: kind, message: Self.withoutSecrets(message), wasSent: wasSent)
   }
 
   /// libcurl's messages quote addresses that it can't use, including the password.
-  private static func withoutSecrets(_ text: String) -> String {
+  static func withoutSecrets(_ text: String) -> String {
     guard let end = text.lastIndex(of: "@") else { return text }
     let start = text.firstRange(of: "://")?.upperBound ?? text.firstIndex(of: "'").map { text.index(after: $0) }
     guard let start, start <= end else { return "an address can't be used" }
     return text[..<start] + "***" + text[end...]
   }
 
-  private static func seconds(_ milliseconds: Int64) -> String {
+  static func seconds(_ milliseconds: Int64) -> String {
     milliseconds % 1000 == 0 ? "\(milliseconds / 1000) s" : "\(milliseconds) ms"
+  }
+}
+
+extension TransferFailure.Kind {
+  /// The meaning of libcurl's result of a request that has a time limit only for connecting.
+  init(_ code: curl_code) {
+    self =
+      switch code {
+      case CURL_UNSUPPORTED_PROTOCOL, CURL_URL_MALFORMAT: .badAddress
+      case CURL_COULDNT_RESOLVE_HOST, CURL_COULDNT_RESOLVE_PROXY: .unknownHost
+      case CURL_COULDNT_CONNECT, CURL_OPERATION_TIMEDOUT, CURL_PROXY: .noConnection
+      case CURL_SSL_CONNECT_ERROR: .insecure
+      case CURL_PEER_FAILED_VERIFICATION, CURL_SSL_CERTPROBLEM, CURL_SSL_CACERT_BADFILE: .untrusted
+      case CURL_SEND_ERROR, CURL_RECV_ERROR, CURL_GOT_NOTHING, CURL_PARTIAL_FILE: .interrupted
+      default: .other
+      }
   }
 }

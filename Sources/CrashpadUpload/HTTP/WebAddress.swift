@@ -68,6 +68,18 @@ package struct WebAddress: Sendable, Hashable {
     WebAddress(self, userInfo: nil, path: Array(path.utf8), query: nil)
   }
 
+  /// The address of what has this path on the server, below the address's own path; the components are escaped here. User info
+  /// and query stay: they may be what the server wants to see.
+  package func appending(_ components: [String]) -> WebAddress {
+    var path = pathBytes
+    while path.last == UInt8(ascii: "/") { path.removeLast() }
+    for component in components { path += [UInt8(ascii: "/")] + Self.escaped(component.utf8) }
+    return WebAddress(self, userInfo: userInfo, path: path, query: queryBytes)
+  }
+
+  /// Scheme, host, port and path: the address without what may be a secret.
+  package var publicText: String { displayName + path }
+
   /// Whether the query has a parameter of this name with a value.
   func hasParameter(_ name: String) -> Bool {
     let prefix = Array(name.utf8) + [UInt8(ascii: "=")]

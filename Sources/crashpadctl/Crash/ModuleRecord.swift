@@ -46,7 +46,16 @@ struct ModuleRecord {
     .flag("corrupt_symbols", "Whether a part of a symbol file is damaged or missing.") {
       $0.module.symbols?.findings.isEmpty == false
     },
-    .text("symbol_url", "Null.") { _ in nil },
+    .text(
+      "symbol_url",
+      "The address of the first file that is from a server; null if there is none, or if it is not known."
+    ) { owner in owner.module.symbols?.search.files.compactMap(\.url).first },
+    .list(
+      "symbol_servers", answer, "The requests to symbol servers, in their order. Omitted if none was made.", .omittable
+    ) { owner in
+      let answers = owner.module.symbols?.search.answers ?? []
+      return answers.isEmpty ? nil : answers
+    },
     .list("symbol_files", file, "The files that are used. Omitted if no symbols were searched for.", .omittable) {
       $0.module.symbols?.search.files
     },
@@ -56,8 +65,39 @@ struct ModuleRecord {
         + "were searched for.", .omittable
     ) { $0.module.symbols?.fileFindings })
 
+  private static let answer = Record<ServerAnswer>(
+    .text("url", "The address of the file, without what may be a secret; null if it is not known.") { $0.url },
+    .word(
+      "outcome", of: ["kept", "downloaded", "absent", "absent-before", "not-asked", "failed", "refused"],
+      "`downloaded`; `kept` from an earlier run; `absent` if the server does not have it, `absent-before` if it answered so within the last hour; `failed` if it gave no answer that says whether it has it, `not-asked` after such a failure; `refused` if it sent another file.",
+      .always
+    ) { $0.outcome.word },
+    .text("reason", "Why it failed, was refused or not asked.", .omittable) { $0.outcome.reason },
+    .path("path", "The file in the cache.", .omittable) { $0.path })
+
   private static let file = Record<SymbolMatches.Found>(
     .path("path", "Its path.", .always) { $0.path },
     .text("kind", "`binary`, `debug`, `breakpad` or `mach-o`.", .always) { $0.role.rawValue },
     .flag("verified", "Whether it has the module's id.") { $0.isVerified })
+}
+
+extension ServerAnswer.Outcome {
+  fileprivate var word: String {
+    switch self {
+    case .kept: "kept"
+    case .downloaded: "downloaded"
+    case .absent: "absent"
+    case .absentBefore: "absent-before"
+    case .notAsked: "not-asked"
+    case .failed: "failed"
+    case .refused: "refused"
+    }
+  }
+
+  fileprivate var reason: String? {
+    switch self {
+    case .kept, .downloaded, .absent, .absentBefore: nil
+    case .notAsked(let text), .failed(let text), .refused(let text): text
+    }
+  }
 }

@@ -37,6 +37,7 @@ struct InspectCommand: Command {
   var parts = InspectParts()
   var format: OutputFormat = .text
   var symbols: [String] = []
+  var servers = SymbolServerArguments()
   var page = HTMLOption()
   var inputOptions = InputOptions()
   var reading = ReadingArguments()
@@ -48,11 +49,15 @@ struct InspectCommand: Command {
     row.format(&format, "Print text, or a JSON document (one per line for several dumps).")
     row.symbols(
       &symbols, "Symbol file or directory; adds function names and the crashed thread's stack. May be repeated.")
+    row.group(&servers)
     row.group(&page)
     row.group(&inputOptions)
     row.group(&reading)
     row.group(&color)
   }
+
+  /// Whether symbols were asked for.
+  private var hasSymbols: Bool { !symbols.isEmpty || servers.isGiven }
 
   func validate() throws {
     try inputOptions.check(dumps)
@@ -64,10 +69,11 @@ struct InspectCommand: Command {
 
   func run() throws {
     try SymbolOptions.checkPaths(symbols)
-    let cache = SymbolCache(SymbolSearch(paths: symbols.map { FilePath(argument: $0) }))
+    let cache = SymbolCache(
+      SymbolSearch(paths: symbols.map { FilePath(argument: $0) }, servers: try servers.client()))
     let list = try inputOptions.list(dumps, InputFormat.withMeaning)
     if let refusal = list.refusal() { throw refusal }
-    let printer = InspectPrinter(parts: parts, cache: cache, hasSymbols: !symbols.isEmpty)
+    let printer = InspectPrinter(parts: parts, cache: cache, hasSymbols: hasSymbols)
     var said: Set<SymbolFileFinding> = []
     // On a terminal, the output itself shows the progress.
     let status = BatchRun(list, showsProgress: !OutputSink.isTerminal).each { item, progress in
@@ -77,6 +83,7 @@ struct InspectCommand: Command {
     list.reportSkipped()
     var options = PageRun.Options()
     options.symbols.symbols = symbols
+    options.symbols.servers = servers
     options.architecture = reading.architecture
     throw HTMLOption.write(page.html, of: list, options, status: status)
   }
@@ -103,9 +110,9 @@ struct InspectCommand: Command {
     }
     let view = dump.snapshot.map { snapshot in
       // Among many inputs, a dump's stack is walked only if symbols were requested, as in text output.
-      let isSigned = format == .json && (!item.isFound || !symbols.isEmpty || snapshot.report != nil)
+      let isSigned = format == .json && (!item.isFound || hasSymbols || snapshot.report != nil)
       return CrashView(
-        dump, snapshot, names: symbols.isEmpty ? nil : AddressNames(snapshot, dump.file, printer.cache),
+        dump, snapshot, names: !hasSymbols ? nil : AddressNames(snapshot, dump.file, printer.cache),
         signature: isSigned ? Signature(snapshot, dump.file, nil, SignatureOptions(printer.cache)) : nil)
     }
     if format == .json {

@@ -47,8 +47,6 @@ enum Sentences {
 
   static func noEffect(_ option: String, _ reason: String) -> String { "\(option) has no effect: \(reason)" }
 
-  static func noAnswer(_ failure: Errno) -> String { "a server of DEBUGINFOD_URLS gave no answer: \(failure)" }
-
   /// The reason why a database could not be opened, or a file in it could not be read or changed, with the path.
   static func databaseFailure(_ error: any Error, _ database: FilePath) -> String {
     let path = (error as? FileFailure)?.path ?? database

@@ -76,6 +76,7 @@ struct RunPrinter {
     for path in symbols.symbols { words += ["-s", ShellWord.quoted(path)] }
     if symbols.noSystem { words.append("--no-system") }
     if symbols.debuginfod { words.append("--debuginfod") }
+    words += symbols.servers.words.map { ShellWord.quoted($0) }
     return (words + [ShellWord.quoted(file)]).joined(separator: " ")
   }
 

@@ -4,7 +4,7 @@ import ArgumentParser
 struct SymbolsCommand: CommandGroup {
   static let commands: [any Command.Type] = [
     SymbolsLookupCommand.self, SymbolsDumpCommand.self, SymbolsInfoCommand.self, SymbolsIndexCommand.self,
-    SymbolsCheckCommand.self,
+    SymbolsCheckCommand.self, SymbolsCacheCommand.self,
   ]
 
   static let name = "symbols"

@@ -32,6 +32,7 @@ struct SymbolsLookupCommand: Command {
   var file: String = ""
   var addresses: [String] = []
   var symbols: [String] = []
+  var servers = SymbolServerArguments()
   var arch: String?
   var names = NameOptions()
   var noInlines = false
@@ -41,6 +42,7 @@ struct SymbolsLookupCommand: Command {
     row.argument(&file, "<file>", "Symbol file.", .file())
     row.arguments(&addresses, "<addresses>", "Hexadecimal addresses, with or without 0x.", isRequired: false)
     row.symbols(&symbols, "Debug file, or directory, to search first. May be repeated.")
+    row.group(&servers)
     row.option(
       &arch, "--arch <name>", "The slice of a universal Mach-O file, such as arm64e; without it arm64's, or the first.")
     row.group(&names)
@@ -66,7 +68,8 @@ struct SymbolsLookupCommand: Command {
     do {
       try checkSlices()
       symbols = try FileSymbols(
-        FilePath(argument: file), paths: self.symbols.map { FilePath(argument: $0) }, architecture: arch)
+        FilePath(argument: file), paths: self.symbols.map { FilePath(argument: $0) }, architecture: arch,
+        servers: try servers.client())
     } catch let status as ExitStatus {
       throw status
     } catch {
@@ -80,6 +83,7 @@ struct SymbolsLookupCommand: Command {
     case .text: writeText(symbols)
     case .json: writeJSON(symbols)
     }
+    DownloadProgress.shared.clear()
     // Symbols are read on demand, so the findings are complete only now.
     for finding in symbols.symbols.findings {
       Terminal.error(Sentences.line(finding, input: displayName(file)))

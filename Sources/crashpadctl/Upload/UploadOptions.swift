@@ -96,13 +96,7 @@ struct UploadOptions: OptionTable {
     if connectTimeout.seconds < 1 || connectTimeout.seconds > Self.longest {
       throw ValidationError("--connect-timeout takes 1s to 24h.")
     }
-    for header in headers where !header.hasPrefix("@") {
-      // The message leaves out the text, which may contain a secret.
-      guard let header = HTTPHeader(line: header) else {
-        throw ValidationError("--header takes 'Name: value', or @FILE.")
-      }
-      if header.isOfBody { throw ValidationError("--header can't set \(header.name): crashpadctl sets it itself.") }
-    }
+    try ServerArguments.checkHeaders(headers, "--header")
   }
 
   private static let longest: Int64 = 24 * 60 * 60
@@ -119,8 +113,8 @@ extension UploadOptions {
   /// The upload options. Ends the tool if they contradict each other, or a file can't be read.
   func options(now: Int64?) throws -> ReportUploader.Options {
     var options = ReportUploader.Options(try destination())
-    options.headers = try headers.flatMap(Self.headers)
-    options.certificateFile = try caFile.map(Self.certificates)
+    options.headers = try headers.flatMap(ServerArguments.headers)
+    options.certificateFile = try caFile.map { try ServerArguments.certificates($0, "--ca-file") }
     options.proxy = try proxyAddress(for: options.destination)
     options.connectTimeout = .seconds(connectTimeout.seconds)
     options.timeout = .seconds(timeout.seconds)
@@ -146,12 +140,13 @@ extension UploadOptions {
   private func destination() throws -> UploadDestination? {
     // The command line overrides the environment.
     let environment = url == nil && to == nil
-    if let preset = try to.map(Self.secret) ?? (environment ? Environment.text("CRASHPADCTL_UPLOAD_TO") : nil) {
+    let preset = environment ? Environment.text("CRASHPADCTL_UPLOAD_TO") : nil
+    if let preset = try to.map(ServerArguments.secret) ?? preset {
       do { return try UploadDestination(preset: preset, sentryDSN: Environment.text("SENTRY_DSN")) } catch {
         throw Terminal.failure("--to: \(error).", .usage)
       }
     }
-    guard let text = try url.map(Self.secret) ?? Environment.text("CRASHPADCTL_UPLOAD_URL") else {
+    guard let text = try url.map(ServerArguments.secret) ?? Environment.text("CRASHPADCTL_UPLOAD_URL") else {
       throw Terminal.failure(UploadSentences.noServer, .usage)
     }
     if text == "none" { return nil }
@@ -165,54 +160,12 @@ extension UploadOptions {
   /// The proxy from the command line; nil if there is none. Proxies are checked here, because libcurl prints an
   /// invalid one with its password, or ignores it.
   private func proxyAddress(for destination: UploadDestination?) throws -> String? {
-    let given = try proxy.map(Self.secret)
+    let given = try proxy.map(ServerArguments.secret)
     let variables = given == nil ? destination.map { ProxyAddress.variables(for: $0.address.scheme) } ?? [] : []
     let addresses = given.map { [("--proxy", $0)] } ?? variables.map { ("$\($0)", Environment.text($0) ?? "") }
     for (name, address) in addresses where !address.isEmpty && !ProxyAddress.isValid(address) {
       throw Terminal.failure(UploadSentences.badProxy(name), .usage)
     }
     return given
-  }
-
-  /// The argument, or the first line of the file that it names.
-  private static func secret(_ argument: String) throws -> String {
-    argument.hasPrefix("@") ? try lines(of: String(argument.dropFirst())).first ?? "" : argument
-  }
-
-  private static func headers(_ argument: String) throws -> [HTTPHeader] {
-    guard argument.hasPrefix("@") else { return HTTPHeader(line: argument).map { [$0] } ?? [] }
-    let path = String(argument.dropFirst())
-    return try lines(of: path).enumerated().map { index, line in
-      guard let header = HTTPHeader(line: line), !header.isOfBody else {
-        let reason = UploadSentences.badHeader(isField: HTTPHeader(line: line) != nil)
-        Terminal.error("\(TextFormat.printable(path)):\(index + 1): error: \(reason)")
-        throw ExitStatus.usage
-      }
-      return header
-    }
-  }
-
-  /// The nonempty lines of a file with secrets.
-  private static func lines(of path: String) throws -> [String] {
-    try text(of: path, most: 1 << 20).split(whereSeparator: \.isNewline).map(String.init)
-  }
-
-  /// Checks the certificate file. libcurl reports only that the file is bad, and only once a report is being sent.
-  private static func certificates(_ path: String) throws -> FilePath {
-    let text = try text(of: path, most: 16 << 20)
-    let isPEM = ["CERTIFICATE", "TRUSTED CERTIFICATE", "X509 CERTIFICATE"].contains {
-      text.contains("-----BEGIN \($0)-----") && text.contains("-----END \($0)-----")
-    }
-    if !isPEM { throw Terminal.failure(UploadSentences.noCertificate, of: TextFormat.printable(path), creating: false) }
-    return FilePath(argument: path)
-  }
-
-  /// The first `most` bytes of a file, which may be a pipe, such as a shell's `<(…)`.
-  private static func text(of path: String, most: Int) throws -> String {
-    do {
-      return try InputFile(FilePath(argument: path)).withBytes { bytes in
-        unsafe bytes.extracting(first: most).withUnsafeBytes { unsafe String(decoding: $0, as: UTF8.self) }
-      }
-    } catch { throw Terminal.failure(error, of: TextFormat.printable(path), creating: false) }
   }
 }

@@ -14,16 +14,10 @@ enum UploadSentences {
   static let noServer =
     "Missing --url or --to; $CRASHPADCTL_UPLOAD_URL and $CRASHPADCTL_UPLOAD_TO are not set either."
   static let emptyAddress = "The address to send reports to is empty."
-  static let noCertificate = FailureText("no certificate in PEM form; --ca-file needs one", .usage)
 
   /// - Parameter name: the option or variable.
   static func badProxy(_ name: String) -> String {
     "\(name) is not the address of a proxy: http, https, socks4, socks4a, socks5 or socks5h, and escaped as in URLs."
-  }
-
-  /// - Parameter isField: whether the line is a header field at all.
-  static func badHeader(isField: Bool) -> String {
-    isField ? "crashpadctl sets that field itself" : "is not a header field of the form 'Name: value'"
   }
 
   // MARK: Runs

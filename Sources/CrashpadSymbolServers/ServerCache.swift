@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import CrashpadBytes
+internal import CrashpadFiles
+internal import CrashpadSymbolication
+internal import CrashpadUpload
+internal import Glibc
+package import SystemPackage
+
+/// The files that servers gave, in the layout of each server, and a hidden folder with what is known about them.
+///
+/// Runs at once share it. A file appears whole, by rename; until then it is in the hidden folder, and locked by the process
+/// that downloads it.
+package struct ServerCache: Sendable {
+  package let path: FilePath
+  /// How long a server is not asked for a file again that it did not have, in seconds.
+  package static let absenceLifetime: Int64 = 3600
+
+  package init(_ path: FilePath) { self.path = path }
+
+  /// The folder of a user: `$XDG_CACHE_HOME/crashpadctl/symbols`. Nil if the environment names no home.
+  package static var standardPath: FilePath? {
+    let home = Environment.path("HOME").map { $0.appending(".cache") }
+    return (Environment.path("XDG_CACHE_HOME") ?? home).map { $0.appending("crashpadctl").appending("symbols") }
+  }
+
+  static let hiddenName = ".crashpadctl"
+
+  private var hidden: FilePath { path.appending(Self.hiddenName) }
+  /// Files that are being downloaded.
+  var parts: FilePath { hidden.appending("parts") }
+  /// A file for each file that a server did not have.
+  var absences: FilePath { hidden.appending("absent") }
+  /// A file for each kept file, with its address.
+  var origins: FilePath { hidden.appending("origins") }
+
+  func place(_ request: ServerRequest) -> FilePath { request.place.reduce(path) { $0.appending($1) } }
+
+  /// A name for a text of any length.
+  static func key(_ text: String) -> String {
+    hexadecimalDigits(unsafe Array(SHA256.digest(Array(text.utf8).span.bytes).prefix(20)))
+  }
+
+  // MARK: Facts about files
+
+  private static func key(_ request: ServerRequest) -> String { key(request.place.joined(separator: "/")) }
+
+  /// The address from which a kept file is; nil if it is not known.
+  func origin(of request: ServerRequest) -> String? {
+    let file = origins.appending(Self.key(request))
+    guard let bytes = hint({ try InputFile.prefix(of: file, count: 16 << 10) }) else { return nil }
+    let text = String(decoding: bytes, as: UTF8.self)
+    return text.hasSuffix("\n") ? String(text.dropLast()) : nil
+  }
+
+  func keepOrigin(_ url: String, of request: ServerRequest) throws {
+    try write(url, to: origins.appending(Self.key(request)))
+  }
+
+  /// Whether the server had no such file a short time ago. `address` is the whole one, as a server may show other files with
+  /// other credentials.
+  func isAbsent(_ address: String, now: Int64) -> Bool {
+    let file = absences.appending(Self.key(address))
+    guard let status = hint({ try FileStatus(at: file, followingLink: false) }) else { return false }
+    return status.kind == .regular && status.modified <= now && now - status.modified < Self.absenceLifetime
+  }
+
+  func keepAbsence(_ address: String, name: String) throws {
+    try write(name, to: absences.appending(Self.key(address)))
+  }
+
+  private func write(_ line: String, to file: FilePath) throws {
+    try createDirectories(file.removingLastComponent())
+    let output = try OutputFile(file)
+    try unsafe output.write(Array((line + "\n").utf8).span.bytes)
+    try output.commit(durable: false)
+  }
+}
+
+/// A file of which this process has the lock, for a download.
+final class PartialFile: DownloadSink {
+  private let folder: Folder
+  private let name: String
+  private let file: OpenFile
+  private var isDone = false
+
+  var path: FilePath { folder.path.appending(name) }
+
+  private init(_ folder: Folder, _ name: String, _ file: OpenFile) {
+    (self.folder, self.name, self.file) = (folder, name, file)
+  }
+
+  deinit { if !isDone { _ = try? folder.remove(Self.fileName(name)) } }
+
+  func write(_ bytes: RawSpan) throws(FileFailure) { try file.write(bytes) }
+
+  func input() throws -> InputFile { try InputFile(regular: path) }
+
+  /// Gives the file its place. The lock goes with it.
+  func move(to place: FilePath) throws {
+    // Folder's files are for their owner only; symbols are what other users of the cache are to read.
+    try file.setPermissions(0o644)
+    try createDirectories(place.removingLastComponent())
+    let result = unsafe path.withPlatformString { from in
+      unsafe place.withPlatformString { unsafe rename(from, $0) }
+    }
+    guard result == 0 else { throw FileFailure(place, Errno(rawValue: errno)) }
+    isDone = true
+  }
+
+  /// Waits until no other process downloads the same file. Nil if `isThere` turned true meanwhile. A process that makes no
+  /// progress for `patience` is not waited for: its file gets another name.
+  static func claim(
+    _ key: String, in parts: FilePath, patience: Duration, until isThere: () -> Bool
+  ) throws -> PartialFile? {
+    try createDirectories(parts)
+    let folder = try Folder(parts)
+    let name = fileName(key)
+    var progress = (size: -1, at: Duration.sinceBoot)
+    while true {
+      if isThere() { return nil }
+      let file = try folder.open(name, .readWriteOrCreate)
+      switch file.takeOwnership() {
+      case .taken:
+        guard let status = try folder.status(name), try status.isSameFile(as: file.status()) else { continue }
+        if status.size == 0 { return PartialFile(folder, key, file) }
+        // The rest of a download that was killed.
+        try folder.remove(name)
+      case .busy:
+        let size = try file.status().size
+        if size != progress.size { progress = (size, .sinceBoot) }
+        if .sinceBoot - progress.at > patience { return try own(key, folder) }
+        usleep(20_000)
+      case .unsupported: return try own(key, folder)
+      }
+    }
+  }
+
+  private static func own(_ key: String, _ folder: Folder) throws -> PartialFile {
+    var generator = SystemRandomNumberGenerator()
+    let name = "\(key)-\(String(generator.next(), radix: 36))"
+    return PartialFile(folder, name, try folder.open(fileName(name), .create))
+  }
+
+  /// A second file for the same download, for what a compressed one holds.
+  func companion() throws -> PartialFile { try Self.own(name, folder) }
+
+  private static func fileName(_ text: String) -> FileName {
+    guard let name = FileName(text) else { preconditionFailure("a key is a name") }
+    return name
+  }
+}

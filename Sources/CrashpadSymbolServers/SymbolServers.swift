@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import CrashpadBytes
+internal import CrashpadFiles
+package import CrashpadSymbolication
+package import CrashpadUpload
+internal import Glibc
+internal import Synchronization
+package import SystemPackage
+
+/// The settings for asking symbol servers.
+package struct SymbolServerOptions: Sendable {
+  package var http = HTTPOptions()
+  package var limits = DownloadLimits()
+  /// Whether only what the cache has is used.
+  package var isOffline = false
+  /// Other programs' caches in debuginfod's layout, from which files are used and into which none are put.
+  package var otherCaches: [FilePath] = []
+
+  package init() {}
+}
+
+/// Something that happens while servers are asked.
+package enum SymbolServerEvent: Sendable {
+  /// A server gave no answer, and is not asked again by this run.
+  case leftOut(server: String, reason: String)
+  /// A server could not give a file. Of several failures with one reason, the first is passed.
+  case failed(url: String, reason: String)
+  /// The cache can't be written.
+  case cacheFailed(path: FilePath, reason: String)
+  /// The number of files and bytes that were downloaded so far.
+  case progress(files: Int, bytes: Int64)
+}
+
+/// Servers that are asked for the symbols of modules, with a cache for their files.
+package final class SymbolServers: SymbolServerClient {
+  private let servers: [SymbolServer]
+  private let cache: ServerCache
+  private let options: SymbolServerOptions
+  private let report: @Sendable (SymbolServerEvent) -> Void
+  private let state: Mutex<State>
+  /// Connections that no download uses, the last one used at the end.
+  private let idle = Mutex<[IdleConnection]>([])
+
+  private struct ServerState {
+    /// Why the server is not asked any more.
+    var obstacle: String?
+    /// The number of failures since the last answer.
+    var failures = 0
+    var reasons: Set<String> = []
+  }
+  private struct State {
+    var servers: [ServerState]
+    var hasFailed = false
+    var files = 0
+    var bytes: Int64 = 0
+    var isCacheReported = false
+  }
+
+  /// A connection that one thread passes to another.
+  private final class IdleConnection: @unchecked Sendable {
+    let connection: HTTPConnection
+    init(_ connection: HTTPConnection) { self.connection = connection }
+  }
+
+  /// A server that fails so often in a row is left out.
+  private static let mostFailures = 3
+
+  package init(
+    _ servers: [SymbolServer], _ cache: ServerCache, _ options: SymbolServerOptions,
+    report: @escaping @Sendable (SymbolServerEvent) -> Void
+  ) {
+    (self.servers, self.cache, self.options, self.report) = (servers, cache, options, report)
+    state = Mutex(State(servers: servers.map { _ in ServerState() }))
+  }
+
+  package var hasFailed: Bool { state.withLock { $0.hasFailed } }
+
+  // MARK: Files
+
+  package func requests(for identity: ModuleIdentity) -> [ServerRequest] {
+    let paths = ServerPaths(identity)
+    return servers.enumerated().flatMap { paths.requests($0.offset, $0.element.layout) }
+  }
+
+  package func kept(_ request: ServerRequest, _ identity: ModuleIdentity) -> (path: FilePath, url: String?)? {
+    let place = cache.place(request)
+    if isFile(place, of: identity) { return (place, cache.origin(of: request)) }
+    guard servers[request.server].layout == .debuginfod else { return nil }
+    let others = options.otherCaches.map { cache in request.place.reduce(cache) { $0.appending($1) } }
+    return others.first { isFile($0, of: identity) }.map { ($0, nil) }
+  }
+
+  /// Whether a file has the module's id. One that can't be read is downloaded again.
+  private func isFile(_ path: FilePath, of identity: ModuleIdentity) -> Bool {
+    hint({ try SymbolFileIdentity(path) }).map { identity.isBuild(of: $0) } ?? false
+  }
+
+  package func get(_ request: ServerRequest, _ identity: ModuleIdentity) -> ServerAnswer? {
+    let server = servers[request.server]
+    guard let address = server.address?.appending(request.path) else { return nil }
+    let url = address.publicText
+    func answer(_ outcome: ServerAnswer.Outcome) -> ServerAnswer { ServerAnswer(url: url, outcome: outcome) }
+
+    if options.isOffline { return answer(.notAsked("not asked, as the run is offline")) }
+    if let obstacle = obstacle(to: request.server) { return answer(.notAsked("not asked again: \(obstacle)")) }
+    if cache.isAbsent(address.text, now: Int64(time(nil))) { return answer(.absentBefore) }
+    let place = cache.place(request)
+    do {
+      let claimed = try PartialFile.claim(
+        ServerCache.key(address.text), in: cache.parts, patience: options.limits.stall + .seconds(1)
+      ) { isFile(place, of: identity) || cache.isAbsent(address.text, now: Int64(time(nil))) }
+      guard let part = claimed else {
+        // Another run got it, or was answered that it is not there.
+        guard isFile(place, of: identity) else { return answer(.absentBefore) }
+        return ServerAnswer(url: cache.origin(of: request), outcome: .kept, path: place)
+      }
+      // Another thread may have found out meanwhile.
+      if let obstacle = obstacle(to: request.server) { return answer(.notAsked("not asked again: \(obstacle)")) }
+      return try get(address, request, identity, part)
+    } catch {
+      reportCache(error)
+      return answer(.failed("the cache can't be used"))
+    }
+  }
+
+  private func get(
+    _ address: WebAddress, _ request: ServerRequest, _ identity: ModuleIdentity, _ part: PartialFile
+  ) throws -> ServerAnswer {
+    let url = address.publicText
+    let status: Int
+    do throws(DownloadFailure) {
+      status = try download(address, to: part)
+    } catch {
+      if case .file(let failure) = error { throw failure }
+      return ServerAnswer(url: url, outcome: .failed(failed(request.server, url, error)))
+    }
+    switch status {
+    case 200: break
+    case 404:
+      state.withLock { $0.servers[request.server].failures = 0 }
+      try cache.keepAbsence(address.text, name: url)
+      return ServerAnswer(url: url, outcome: .absent)
+    default: return ServerAnswer(url: url, outcome: .failed(failed(request.server, url, status)))
+    }
+    do {
+      let file = try unpacked(part)
+      guard identity.isBuild(of: try SymbolFileIdentity(file.path)) else {
+        return refuse(request.server, url, "a file of another build, which is not used")
+      }
+      let place = cache.place(request)
+      try file.move(to: place)
+      try cache.keepOrigin(url, of: request)
+      state.withLock { $0.servers[request.server].failures = 0 }
+      return ServerAnswer(url: url, outcome: .downloaded, path: place)
+    } catch let error as SymbolFileIdentity.UnknownFormat {
+      return refuse(request.server, url, error.isPDB ? "a PDB, which is not read" : "no symbol file")
+    } catch let error as DecompressionFailure {
+      return refuse(request.server, url, "a compressed file that \(error.description)")
+    }
+  }
+
+  /// The file that a compressed one holds, or the file itself.
+  private func unpacked(_ part: PartialFile) throws -> PartialFile {
+    let input = try part.input()
+    guard let compression = input.withBytes({ Compression.of($0) }) else { return part }
+    let whole = try part.companion()
+    var count: Int64 = 0
+    try input.checkingReading {
+      try input.withBytes { bytes in
+        try Decompression.forEachBlock(of: bytes, compression) { block in
+          count += Int64(block.byteCount)
+          guard count <= options.limits.size else { throw DecompressionFailure.bomb }
+          try whole.write(block)
+        }
+      }
+    }
+    return whole
+  }
+
+  private func download(_ address: WebAddress, to part: PartialFile) throws(DownloadFailure) -> Int {
+    let connection: IdleConnection
+    if let idle = idle.withLock({ $0.popLast() }) {
+      connection = idle
+    } else {
+      do throws(UploadFailure) { connection = IdleConnection(try HTTPConnection(options.http)) } catch {
+        throw .noLibrary("\(error)")
+      }
+    }
+    defer { idle.withLock { $0.append(connection) } }
+    let answer = try connection.connection.get(address, limits: options.limits, to: part) { self.advance($0) }
+    if answer.status == 200 { state.withLock { $0.files += 1 } }
+    return answer.status
+  }
+
+  private func advance(_ bytes: Int64) {
+    let (files, all) = state.withLock { state in
+      state.bytes += bytes
+      return (state.files, state.bytes)
+    }
+    report(.progress(files: files, bytes: all))
+  }
+
+  // MARK: Failures
+
+  private func obstacle(to server: Int) -> String? { state.withLock { $0.servers[server].obstacle } }
+
+  private func refuse(_ server: Int, _ url: String, _ text: String) -> ServerAnswer {
+    note(server, url, "it sent \(text)", endsServer: false)
+    return ServerAnswer(url: url, outcome: .refused("it sent \(text)"))
+  }
+
+  private func failed(_ server: Int, _ url: String, _ status: Int) -> String {
+    let reason = "it answered \(status)"
+    // All other requests would be answered so, too. With 403 they would not: stores answer it for what is not there.
+    note(server, url, reason, endsServer: [401, 407, 429, 511].contains(status))
+    return reason
+  }
+
+  private func failed(_ server: Int, _ url: String, _ failure: DownloadFailure) -> String {
+    let reason = failure.words
+    note(server, url, reason, endsServer: failure.isOfServer)
+    return reason
+  }
+
+  /// Remembers a failure, and leaves the server out if others would follow.
+  private func note(_ server: Int, _ url: String, _ reason: String, endsServer: Bool) {
+    let (isOut, isNew) = state.withLock { state in
+      state.hasFailed = true
+      var own = state.servers[server]
+      own.failures += 1
+      let isOut = own.obstacle == nil && (endsServer || own.failures >= Self.mostFailures)
+      if isOut { own.obstacle = reason }
+      let isNew = own.reasons.insert(reason).inserted
+      state.servers[server] = own
+      return (isOut, isNew)
+    }
+    if isOut {
+      report(.leftOut(server: servers[server].name, reason: reason))
+    } else if isNew {
+      report(.failed(url: url, reason: reason))
+    }
+  }
+
+  private func reportCache(_ error: any Error) {
+    let isNew = state.withLock { state in
+      state.hasFailed = true
+      defer { state.isCacheReported = true }
+      return !state.isCacheReported
+    }
+    guard isNew else { return }
+    let failure = error as? FileFailure
+    let reason = failure?.errno ?? error as? Errno
+    report(.cacheFailed(path: failure?.path ?? cache.path, reason: reason?.description ?? "\(error)"))
+  }
+}
+
+extension DownloadFailure {
+  fileprivate var words: String {
+    switch self {
+    case .transfer(let failure): failure.description
+    case .tooLarge(let limit): "its answer has more than \(limit) bytes"
+    case .file(let failure): failure.description
+    case .redirect: "it redirects to an address that is not used"
+    case .noEnd: "its answer has no length, so that one that was cut could not be recognized"
+    case .noLibrary(let text): text
+    }
+  }
+
+  /// Whether other files can't be had, either.
+  fileprivate var isOfServer: Bool {
+    switch self {
+    case .transfer(let failure): ![.interrupted, .other, .notHTTP].contains(failure.kind)
+    case .noLibrary: true
+    case .tooLarge, .file, .redirect, .noEnd: false
+    }
+  }
+}

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import CCrashpadCurl
+internal import CrashpadBytes
+package import CrashpadFiles
+internal import Glibc
+
+/// Takes the bytes of an answer.
+package protocol DownloadSink: AnyObject {
+  func write(_ bytes: RawSpan) throws(FileFailure)
+}
+
+/// The limits of one download.
+package struct DownloadLimits: Sendable {
+  /// In bytes.
+  package var size: Int64 = 8 << 30
+  /// The longest time in which fewer than `slowest` bytes come per second.
+  package var stall: Duration = .seconds(30)
+  package var total: Duration = .seconds(3600)
+
+  package init() {}
+
+  static let slowest = 1024
+}
+
+/// The server's answer to a request for a file.
+package struct DownloadAnswer: Sendable {
+  package let status: Int
+  /// The number of bytes that the sink has; 0 for a status other than 200.
+  package let byteCount: Int64
+}
+
+/// Why there is no answer, or why it is of no use.
+package enum DownloadFailure: Error, Sendable {
+  case transfer(TransferFailure)
+  case tooLarge(limit: Int64)
+  /// The bytes could not be kept.
+  case file(FileFailure)
+  /// The redirect leads to an address that is not used: of no scheme, of a less secure one, or behind too many others.
+  case redirect
+  /// The answer has neither a length nor a mark of its end, so that one that was cut could not be recognized.
+  case noEnd
+  /// libcurl can't be used.
+  case noLibrary(String)
+}
+
+extension HTTPConnection {
+  private static let mostRedirects = 5
+
+  /// Gets a file. Redirects are followed, from HTTPS to HTTPS only; the header fields of the options, which may be secrets, go
+  /// to the first server alone.
+  package func get(
+    _ address: WebAddress, limits: DownloadLimits, to sink: any DownloadSink, progress: @escaping (Int64) -> Void
+  ) throws(DownloadFailure) -> DownloadAnswer {
+    var place = address
+    for _ in 0...Self.mostRedirects {
+      let isFirst = place.displayName == address.displayName
+      let download = Download(sink, limits, progress)
+      try get(place, isFirst ? options.headers : [], limits, download)
+      guard let target = download.redirect else {
+        return DownloadAnswer(status: download.status, byteCount: download.count)
+      }
+      guard let next = try? WebAddress(target), next.scheme == .https || place.scheme == .http else { throw .redirect }
+      place = next
+    }
+    throw .redirect
+  }
+
+  private func get(
+    _ address: WebAddress, _ fields: [HTTPHeader], _ limits: DownloadLimits, _ download: Download
+  ) throws(DownloadFailure) {
+    unsafe curl.easyReset(handle)
+    var headers = HeaderList(curl)
+    for field in fields { headers.append(field) }
+    let message = ErrorText()
+    let code = withExtendedLifetime((download, message)) {
+      configure(address.text, headers, message)
+      configure(limits, download)
+      return unsafe curl.easyPerform(handle)
+    }
+    headers.free()
+    if let failure = download.failure { throw failure }
+    guard code == 0 else {
+      let text = message.text ?? (unsafe String(cString: curl.easyErrorText(code)))
+      throw .transfer(Self.failure(code, text))
+    }
+    guard 300..<400 ~= download.status, download.status != 304 else { return }
+    var target: UnsafePointer<CChar>?
+    guard unsafe curl_get_text(curl.getInfo, handle, CURL_INFO_REDIRECT_URL, &target) == 0, let target = unsafe target
+    else { throw .redirect }
+    download.redirect = unsafe String(cString: target)
+  }
+
+  /// libcurl has one result for each time limit.
+  private static func failure(_ code: curl_code, _ text: String) -> TransferFailure {
+    let kind = code == CURL_OPERATION_TIMEDOUT ? .timeout : TransferFailure.Kind(code)
+    return TransferFailure(kind: kind, message: Transfer.withoutSecrets(text), wasSent: false)
+  }
+
+  private func configure(_ limits: DownloadLimits, _ download: Download) {
+    let object = unsafe Unmanaged.passUnretained(download).toOpaque()
+    set(CURL_OPTION_HTTPGET, 1)
+    set(CURL_OPTION_BUFFERSIZE, 256 << 10)
+    set(CURL_OPTION_LOW_SPEED_LIMIT, DownloadLimits.slowest)
+    set(CURL_OPTION_LOW_SPEED_TIME, max(1, Int(limits.stall.milliseconds / 1000)))
+    set(CURL_OPTION_TIMEOUT_MS, Int(limits.total.milliseconds))
+    unsafe _ = curl_set_data_callback(curl.setOption, handle, CURL_OPTION_WRITEFUNCTION) {
+      buffer, size, count, object in
+      unsafe Download.of(object).take(UnsafeRawBufferPointer(start: buffer, count: size * count))
+    }
+    unsafe _ = curl_set_pointer(curl.setOption, handle, CURL_OPTION_WRITEDATA, object)
+    unsafe _ = curl_set_data_callback(curl.setOption, handle, CURL_OPTION_HEADERFUNCTION) {
+      buffer, size, count, object in
+      unsafe Download.of(object).header(UnsafeRawBufferPointer(start: buffer, count: size * count))
+    }
+    unsafe _ = curl_set_pointer(curl.setOption, handle, CURL_OPTION_HEADERDATA, object)
+  }
+}
+
+/// The state of one download, shared with libcurl's callbacks.
+@safe
+private final class Download {
+  private let sink: any DownloadSink
+  private let limits: DownloadLimits
+  private let progress: (Int64) -> Void
+  private(set) var status = 0
+  private(set) var count: Int64 = 0
+  private(set) var failure: DownloadFailure?
+  var redirect: String?
+  private var headerCount = 0
+  private var hasEnd = false
+  private var discarded = 0
+  private static let mostDiscarded = 1 << 20
+
+  init(_ sink: any DownloadSink, _ limits: DownloadLimits, _ progress: @escaping (Int64) -> Void) {
+    (self.sink, self.limits, self.progress) = (sink, limits, progress)
+  }
+
+  static func of(_ object: UnsafeMutableRawPointer?) -> Download {
+    guard let object = unsafe object else { preconditionFailure("every callback has its object") }
+    return unsafe Unmanaged<Download>.fromOpaque(object).takeUnretainedValue()
+  }
+
+  /// Returns the number of bytes taken; another one ends the transfer.
+  func take(_ bytes: UnsafeRawBufferPointer) -> Int {
+    // The page that explains an error is of no use.
+    guard status == 200 else {
+      discarded += bytes.count
+      return discarded > Self.mostDiscarded ? fail(.tooLarge(limit: Int64(Self.mostDiscarded))) : bytes.count
+    }
+    guard hasEnd else { return fail(.noEnd) }
+    count += Int64(bytes.count)
+    guard count <= limits.size else { return fail(.tooLarge(limit: limits.size)) }
+    do throws(FileFailure) { try unsafe sink.write(RawSpan(_unsafeBytes: bytes)) } catch { return fail(.file(error)) }
+    progress(Int64(bytes.count))
+    return bytes.count
+  }
+
+  private func fail(_ failure: DownloadFailure) -> Int {
+    self.failure = failure
+    return 0
+  }
+
+  func header(_ bytes: UnsafeRawBufferPointer) -> Int {
+    headerCount += bytes.count
+    guard headerCount <= Transfer.maximumHeaders else { return 0 }
+    let line = unsafe String(decoding: bytes, as: UTF8.self).lowercased()
+    if line.hasPrefix("http/") {
+      // A proxy's answer, or a provisional one, may come before the one that counts.
+      (status, hasEnd) = (line.split(separator: " ").dropFirst().first.flatMap { Int($0.prefix(3)) } ?? 0, false)
+    } else if line.hasPrefix("content-length:") || line.hasPrefix("transfer-encoding:") {
+      hasEnd = true
+    }
+    return bytes.count
+  }
+}

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+import ArgumentParser
+import CrashpadFiles
+import CrashpadSymbolServers
+import CrashpadText
+import CrashpadUpload
+import Synchronization
+import SystemPackage
+
+/// The options for asking symbol servers.
+struct SymbolServerArguments: OptionTable {
+  var urls: [String] = []
+  var cache: String?
+  var headers: [String] = []
+  var caFile: String?
+  var timeout = DurationArgument(seconds: 30)
+  var offline = false
+
+  mutating func rows(_ row: inout OptionRows) {
+    row.option(
+      &urls, "--symbols-url <url>",
+      "Symbol server to ask: http or https, in Breakpad's layout, or with unified+, ssqp+ or debuginfod+ before it. May be repeated. Without it, those of $CRASHPADCTL_SYMBOLS_URL."
+    )
+    row.symbolsCache(&cache)
+    row.option(
+      &headers, "--symbols-header <field>",
+      "Send a header field to symbol servers, 'Name: value'; @FILE for a file with one in each line. May be repeated.")
+    row.option(
+      &caFile, "--symbols-ca-file <file>",
+      "Trust the certificates in this file for symbol servers, not the system's. Without it, $SSL_CERT_FILE.", .file())
+    row.option(
+      &timeout, "--symbols-timeout <duration>", "Leave out a symbol server that sends nothing for this long.")
+    row.flag(&offline, "--offline", "Ask no symbol server; use what --symbols-cache has.")
+  }
+
+  func validate() throws {
+    try ServerArguments.checkHeaders(headers, "--symbols-header")
+    for url in urls {
+      // The message leaves out the text, which may contain a secret.
+      do throws(WebAddressFailure) { _ = try SymbolServer(url) } catch {
+        throw ValidationError("--symbols-url: \(error).")
+      }
+    }
+    if timeout.seconds < 1 || timeout.seconds > 24 * 3600 {
+      throw ValidationError("--symbols-timeout takes 1s to 24h.")
+    }
+  }
+
+  /// Whether files of servers are to be used.
+  var isGiven: Bool { !urls.isEmpty || cache != nil || Environment.text(Self.variable) != nil }
+
+  /// The words that another command needs for the same servers. A file of secrets stays one; header fields are left out, as they
+  /// may be secrets.
+  var words: [String] {
+    urls.flatMap { ["--symbols-url", $0] } + (cache.map { ["--symbols-cache", $0] } ?? [])
+      + (caFile.map { ["--symbols-ca-file", $0] } ?? []) + (offline ? ["--offline"] : [])
+  }
+
+  private static let variable = "CRASHPADCTL_SYMBOLS_URL"
+
+  /// The client for the servers; nil if none was named. Ends the tool if it can't be used.
+  func client(debuginfod: Bool = false) throws -> SymbolServers? {
+    var servers = try servers()
+    let hasOwn = !servers.isEmpty || cache != nil
+    if debuginfod { servers += debuginfodServers() }
+    guard hasOwn || !servers.isEmpty else { return nil }
+    let folder = try Self.folder(cache)
+    // Without a server, files of all layouts are looked for in the cache.
+    if servers.isEmpty { servers = SymbolServer.none }
+    return SymbolServers(servers, ServerCache(folder), try options(), report: Self.say)
+  }
+
+  /// The directory of the cache. Ends the tool if there is none.
+  static func folder(_ cache: String?) throws -> FilePath {
+    if let folder = cache.map({ FilePath(argument: $0) }) ?? ServerCache.standardPath { return folder }
+    throw Terminal.failure("--symbols-cache is needed: neither XDG_CACHE_HOME nor HOME is set.", .usage)
+  }
+
+  private func servers() throws -> [SymbolServer] {
+    let texts =
+      urls.isEmpty
+      ? (Environment.text(Self.variable) ?? "").split(whereSeparator: \.isWhitespace).map(String.init) : urls
+    return try texts.map { text in
+      do throws(WebAddressFailure) { return try SymbolServer(text) } catch {
+        throw Terminal.failure("\(urls.isEmpty ? Self.variable : "--symbols-url"): \(error).", .usage)
+      }
+    }
+  }
+
+  /// The servers of elfutils' variable. Those that can't be used are reported, as they are in it for other programs, too.
+  private func debuginfodServers() -> [SymbolServer] {
+    guard let text = Environment.text("DEBUGINFOD_URLS") else {
+      Terminal.warning(Sentences.noEffect("--debuginfod", "DEBUGINFOD_URLS is not set"))
+      return []
+    }
+    return text.split(whereSeparator: \.isWhitespace).compactMap { word in
+      // "ima:enforcing" and such are settings for the servers behind them.
+      if word.hasPrefix("ima:") { return nil }
+      do throws(WebAddressFailure) { return SymbolServer(.debuginfod, try WebAddress(String(word))) } catch {
+        Terminal.warning("a server of DEBUGINFOD_URLS is not asked: \(error)")
+        return nil
+      }
+    }
+  }
+
+  private func options() throws -> SymbolServerOptions {
+    var options = SymbolServerOptions()
+    options.http.headers = try headers.flatMap(ServerArguments.headers)
+    options.http.certificateFile = try caFile.map { try ServerArguments.certificates($0, "--symbols-ca-file") }
+    options.http.userAgent = "crashpadctl/\(toolVersion)"
+    options.http.connectTimeout = .seconds(min(timeout.seconds, 30))
+    options.limits.stall = .seconds(timeout.seconds)
+    options.isOffline = offline
+    if let path = Environment.path("DEBUGINFOD_CACHE_PATH") { options.otherCaches = [path] }
+    return options
+  }
+
+  @Sendable private static func say(_ event: SymbolServerEvent) {
+    if case .progress(let files, let bytes) = event { return DownloadProgress.shared.show(files, bytes) }
+    DownloadProgress.shared.clear()
+    switch event {
+    case .leftOut(let server, let reason):
+      Terminal.warning("\(TextFormat.printable(server)) is not asked again: \(TextFormat.printable(reason))")
+    case .failed(let url, let reason):
+      Terminal.warning("\(TextFormat.printable(url)): \(TextFormat.printable(reason))")
+    case .cacheFailed(let path, let reason):
+      Terminal.warning("the cache of symbol servers can't be used: \(TextFormat.printable(path)): \(reason)")
+    case .progress: break
+    }
+  }
+}
+
+extension OptionRows {
+  mutating func symbolsCache(_ value: inout String?) {
+    option(
+      &value, "--symbols-cache <dir>",
+      "Directory for symbol servers' files; without it, crashpadctl/symbols in $XDG_CACHE_HOME or ~/.cache.", .directory
+    )
+  }
+}
+
+/// A line on the terminal about the downloads of a run. Prints nothing elsewhere.
+final class DownloadProgress: Sendable {
+  static let shared = DownloadProgress()
+
+  private struct Shown {
+    var isOnScreen = false
+    var bytes: Int64 = 0
+  }
+  private let shown = Mutex(Shown())
+  private static let step: Int64 = 1 << 20
+
+  func show(_ files: Int, _ bytes: Int64) {
+    guard Terminal.isErrorTerminal else { return }
+    shown.withLock { shown in
+      guard bytes - shown.bytes >= Self.step else { return }
+      (shown.isOnScreen, shown.bytes) = (true, bytes)
+      let count = TextFormat.count(files, "file")
+      Terminal.errorPart("\r\(count), \(TextFormat.size(UInt64(bytes))) from symbol servers\u{1b}[K")
+    }
+  }
+
+  /// Removes the line, so that other text can be printed.
+  func clear() {
+    shown.withLock { shown in
+      if shown.isOnScreen { Terminal.errorPart("\r\u{1b}[K") }
+      shown.isOnScreen = false
+    }
+  }
+}

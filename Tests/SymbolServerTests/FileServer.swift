@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import Synchronization
+
+/// A web server on the loopback interface that counts requests, and may do wrong on purpose.
+final class FileServer: Sendable {
+  enum Answer: Sendable {
+    case file([UInt8])
+    case status(Int)
+    case redirect(String)
+    /// Takes the request, and is silent.
+    case hang
+    /// Announces more bytes than it sends.
+    case cut([UInt8])
+    /// Marks the end by closing the connection only.
+    case unmarked([UInt8])
+    /// Sends a byte now and then.
+    case drip
+  }
+
+  let port: Int
+  private let listener: Int32
+  private let answer: @Sendable (String) -> Answer
+  private struct Log {
+    var paths: [String] = []
+    var fields: [String] = []
+    var isOver = false
+    var open: Set<Int32> = []
+  }
+  private let log = Mutex(Log())
+
+  /// The paths that were asked for.
+  var paths: [String] { log.withLock { $0.paths } }
+  /// The header fields of all requests.
+  var fields: [String] { log.withLock { $0.fields } }
+  var url: String { "http://127.0.0.1:\(port)" }
+
+  init(_ answer: @escaping @Sendable (String) -> Answer) throws {
+    self.answer = answer
+    let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+    self.listener = listener
+    var address = sockaddr_in()
+    address.sin_family = sa_family_t(AF_INET)
+    address.sin_addr.s_addr = UInt32(0x7f00_0001).bigEndian
+    var size = socklen_t(MemoryLayout<sockaddr_in>.size)
+    let status = unsafe withUnsafeMutablePointer(to: &address) {
+      unsafe $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        unsafe bind(listener, $0, size) == 0 && listen(listener, 64) == 0 && getsockname(listener, $0, &size) == 0
+      }
+    }
+    guard status else { throw POSIXError(.EADDRINUSE) }
+    port = Int(address.sin_port.bigEndian)
+    Thread.detachNewThread { [weak self] in
+      while true {
+        let connection = accept(listener, nil, nil)
+        if connection < 0 { return }
+        guard let server = self else { return }
+        Thread.detachNewThread { server.serve(connection) }
+      }
+    }
+  }
+
+  deinit {
+    shutdown(listener, Int32(SHUT_RDWR))
+    close(listener)
+  }
+
+  /// Answers the requests of one connection.
+  private func serve(_ connection: Int32) {
+    defer { close(connection) }
+    var rest: [UInt8] = []
+    while let head = Self.head(connection, &rest) {
+      let lines = head.split(separator: "\r\n")
+      let path = String(lines[0].split(separator: " ")[1])
+      log.withLock { log in
+        log.paths.append(path)
+        log.fields += lines.dropFirst().map(String.init)
+      }
+      guard send(answer(path), connection) else { return }
+    }
+  }
+
+  private static func head(_ connection: Int32, _ rest: inout [UInt8]) -> String? {
+    while true {
+      let text = String(decoding: rest, as: UTF8.self)
+      if let end = text.range(of: "\r\n\r\n") {
+        rest = Array(text[end.upperBound...].utf8)
+        return String(text[..<end.lowerBound])
+      }
+      var buffer = [UInt8](repeating: 0, count: 4096)
+      let count = unsafe recv(connection, &buffer, buffer.count, 0)
+      if count <= 0 { return nil }
+      rest += buffer[..<count]
+    }
+  }
+
+  /// Returns whether the connection may be used again.
+  private func send(_ answer: Answer, _ connection: Int32) -> Bool {
+    func write(_ text: String, _ body: [UInt8] = []) -> Bool {
+      let bytes = Array(text.utf8) + body
+      return unsafe Glibc.send(connection, bytes, bytes.count, Int32(MSG_NOSIGNAL)) == bytes.count
+    }
+    switch answer {
+    case .file(let bytes): return write("HTTP/1.1 200 OK\r\nContent-Length: \(bytes.count)\r\n\r\n", bytes)
+    case .status(let status): return write("HTTP/1.1 \(status) Some\r\nContent-Length: 3\r\n\r\nno\n")
+    case .redirect(let url):
+      return write("HTTP/1.1 302 Found\r\nLocation: \(url)\r\nContent-Length: 0\r\n\r\n")
+    case .hang:
+      sleep(60)
+      return false
+    case .cut(let bytes):
+      _ = write("HTTP/1.1 200 OK\r\nContent-Length: \(bytes.count + 100)\r\n\r\n", bytes)
+      return false
+    case .unmarked(let bytes):
+      _ = write("HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n", bytes)
+      return false
+    case .drip:
+      guard write("HTTP/1.1 200 OK\r\nContent-Length: 1000000\r\n\r\n") else { return false }
+      while write(".") { usleep(200_000) }
+      return false
+    }
+  }
+}

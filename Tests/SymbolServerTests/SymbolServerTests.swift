@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+import DumpSynth
+import Foundation
+import Testing
+import ToolRunner
+
+@Suite("Symbol servers")
+struct SymbolServerTests {
+  /// A dump, and the Breakpad file of one of its modules.
+  private struct Sample {
+    let folder: TemporaryFolder
+    let name: String
+    let uuid: String
+    /// The path of the file on a server.
+    let path: String
+    let symbols: [UInt8]
+
+    init() throws {
+      folder = try TemporaryFolder()
+      var parameters = SynthParameters(architecture: .arm64, seed: 1)
+      parameters.exception = .badAccess
+      try folder.write(SynthDump(parameters).bytes, to: "crash.idump")
+      let missing = try Tool.run(["symbolize", "--missing", "crash.idump"], in: folder)
+      let line = try #require(missing.outputLines.first, "\(missing.errorText)")
+      let words = line.split(separator: "\t").map(String.init)
+      (name, uuid, path) = (words[0], words[1].prefix(32).lowercased(), "/" + words[3])
+      symbols = Array("MODULE mac arm64 \(words[1]) \(words[0])\nPUBLIC 0 0 from_a_server\n".utf8)
+    }
+
+    func symbolize(_ servers: [FileServer], _ arguments: [String] = []) throws -> Tool.Outcome {
+      try Tool.run(
+        ["symbolize", "crash.idump", "--symbols-cache", "cache", "--symbols-timeout", "2s"] + arguments
+          + servers.flatMap { ["--symbols-url", $0.url] }, in: folder)
+    }
+
+    /// The files in the cache, without the hidden folder.
+    var kept: [String] {
+      let all = FileManager.default.enumerator(atPath: folder.url("cache").path)?.allObjects as? [String] ?? []
+      return all.filter { $0.hasSuffix(".sym") }
+    }
+  }
+
+  private static func isNamed(_ outcome: Tool.Outcome) -> Bool { outcome.text.contains("from_a_server") }
+
+  @Test("A file is downloaded once, verified, kept as others keep it, and used without the server")
+  func downloading() throws {
+    let sample = try Sample()
+    let server = try FileServer { [sample] path in path == sample.path ? .file(sample.symbols) : .status(404) }
+    let first = try sample.symbolize([server])
+    #expect(Self.isNamed(first), "\(first.text)\(first.errorText)")
+    #expect(first.errorText.isEmpty)
+    #expect(sample.kept == [String(sample.path.dropFirst())])
+    let count = server.paths.count
+    #expect(Set(server.paths).count == count)
+    // Files and absences are remembered.
+    let second = try sample.symbolize([server])
+    #expect(second.text == first.text)
+    #expect(server.paths.count == count)
+    let offline = try sample.symbolize([], ["--offline"])
+    #expect(offline.text == first.text, "\(offline.errorText)")
+  }
+
+  @Test("A compressed file is kept as what it holds")
+  func compressed() throws {
+    let sample = try Sample()
+    try sample.folder.write(sample.symbols, to: "plain")
+    _ = try Tool.shell("gzip -k plain", in: sample.folder)
+    let packed = [UInt8](try Data(contentsOf: sample.folder.url("plain.gz")))
+    let server = try FileServer { [sample] path in path == sample.path ? .file(packed) : .status(404) }
+    #expect(Self.isNamed(try sample.symbolize([server])))
+    let kept = try Data(contentsOf: sample.folder.url("cache" + sample.path))
+    #expect([UInt8](kept) == sample.symbols)
+  }
+
+  @Test("A file with another id is refused, said and not kept, and the next server is asked")
+  func lying() throws {
+    let sample = try Sample()
+    let other = Array("MODULE mac arm64 00112233445566778899AABBCCDDEEFF0 A\nPUBLIC 0 0 a_lie\n".utf8)
+    let liar = try FileServer { [sample] path in path == sample.path ? .file(other) : .status(404) }
+    let honest = try FileServer { [sample] path in path == sample.path ? .file(sample.symbols) : .status(404) }
+    let alone = try sample.symbolize([liar])
+    #expect(!alone.text.contains("a_lie") && !Self.isNamed(alone))
+    #expect(alone.errorText.contains("it sent a file of another build"), "\(alone.errorText)")
+    #expect(sample.kept.isEmpty)
+    #expect(Self.isNamed(try sample.symbolize([liar, honest])))
+  }
+
+  /// Answers that say nothing about whether the server has the file.
+  private static let faults: [(name: String, answer: FileServer.Answer, words: String)] = [
+    ("error", .status(500), "it answered 500"), ("refusal", .status(403), "it answered 403"),
+    ("silence", .hang, "timed out"), ("drip", .drip, "timed out"),
+    ("cut", .cut([1, 2, 3]), "the connection broke off"),
+    ("unmarked", .unmarked(Array("MODULE".utf8)), "no length"), ("page", .file(Array("<html>".utf8)), "no symbol file"),
+    ("circle", .redirect("/again"), "redirects"), ("elsewhere", .redirect("file:///etc/passwd"), "redirects"),
+  ]
+
+  @Test("A failed look is said at once, and is not remembered as an absence", arguments: faults.indices)
+  func failing(index: Int) throws {
+    let fault = Self.faults[index]
+    let sample = try Sample()
+    let server = try FileServer { _ in fault.answer }
+    let first = try sample.symbolize([server])
+    #expect(first.errorText.contains(fault.words), "\(fault.name): \(first.errorText)")
+    #expect(!Self.isNamed(first))
+    let count = server.paths.count
+    #expect(count > 0)
+    // Asked again by the next run.
+    _ = try sample.symbolize([server])
+    #expect(server.paths.count > count, "\(fault.name)")
+    let json = try sample.symbolize([server], ["--format", "json"])
+    let outcomes = [#""outcome": "failed""#, #""outcome": "refused""#]
+    #expect(outcomes.contains { json.text.contains($0) }, "\(fault.name)")
+  }
+
+  @Test("A server that gives no answer is left out for the rest of the run")
+  func silent() throws {
+    let sample = try Sample()
+    let server = try FileServer { _ in .hang }
+    let start = Date()
+    let outcome = try sample.symbolize([server], ["--modules"])
+    #expect(outcome.errorText.contains("is not asked again"))
+    // All modules are asked for at once; none after that.
+    #expect(server.paths.count <= 16)
+    #expect(Date().timeIntervalSince(start) < 20)
+  }
+
+  @Test("Eight runs at once download a file once")
+  func together() throws {
+    let sample = try Sample()
+    let server = try FileServer { [sample] path in
+      usleep(200_000)
+      return path == sample.path ? .file(sample.symbols) : .status(404)
+    }
+    let command = """
+      for i in 1 2 3 4 5 6 7 8; do
+        crashpadctl symbolize crash.idump --symbols-cache cache --symbols-url \(server.url) > out.$i 2> err.$i &
+      done; wait; cat err.*; grep -l from_a_server out.* | wc -l
+      """
+    let outcome = try Tool.shell(command, in: sample.folder)
+    #expect(outcome.text == "8\n", "\(outcome.text)")
+    #expect(server.paths.filter { $0 == sample.path }.count == 1)
+    #expect(Set(server.paths).count == server.paths.count)
+  }
+
+  @Test("Header fields go to the server that they are for, and not where it redirects to")
+  func redirecting() throws {
+    let sample = try Sample()
+    let store = try FileServer { _ in .file([UInt8](sample.symbols)) }
+    let server = try FileServer { [sample] path in
+      path == sample.path ? .redirect(store.url + "/elsewhere") : .status(404)
+    }
+    let outcome = try sample.symbolize([server], ["--symbols-header", "Auth-Token: secret"])
+    #expect(Self.isNamed(outcome), "\(outcome.errorText)")
+    #expect(server.fields.contains("Auth-Token: secret"))
+    #expect(!store.fields.contains { $0.contains("secret") })
+  }
+
+  @Test("A bomb is refused")
+  func bomb() throws {
+    let sample = try Sample()
+    _ = try Tool.shell("head -c 300000000 /dev/zero | zstd -19 -q > bomb", in: sample.folder)
+    let packed = [UInt8](try Data(contentsOf: sample.folder.url("bomb")))
+    try #require(packed.count < 30_000)
+    let server = try FileServer { _ in .file(packed) }
+    let outcome = try sample.symbolize([server])
+    #expect(outcome.errorText.contains("it sent a compressed file that"), "\(outcome.errorText)")
+    #expect(sample.kept.isEmpty)
+  }
+
+  @Test("The servers of the environment are asked, and an address that is none ends the tool")
+  func environment() throws {
+    let sample = try Sample()
+    let server = try FileServer { [sample] path in path == sample.path ? .file(sample.symbols) : .status(404) }
+    let command = "CRASHPADCTL_SYMBOLS_URL='\(server.url)' crashpadctl symbolize crash.idump --symbols-cache cache"
+    #expect(Self.isNamed(try Tool.shell(command, in: sample.folder)))
+    let wrong = try Tool.shell("CRASHPADCTL_SYMBOLS_URL=ftp://a crashpadctl symbolize crash.idump", in: sample.folder)
+    #expect(wrong.status == 64)
+    #expect(wrong.errorText.contains("CRASHPADCTL_SYMBOLS_URL: "), "\(wrong.errorText)")
+  }
+
+  @Test("A module of a program is asked for in each layout", arguments: ["unified+", "ssqp+", "debuginfod+"])
+  func layouts(prefix: String) throws {
+    let sample = try Sample()
+    let server = try FileServer { _ in .status(404) }
+    _ = try Tool.run(
+      ["symbolize", "crash.idump", "--symbols-cache", "cache", "--symbols-url", prefix + server.url], in: sample.folder)
+    let (uuid, name) = (sample.uuid, sample.name.lowercased())
+    let expected =
+      switch prefix {
+      case "unified+":
+        ["debuginfo", "breakpad", "executable"].map { "/\(uuid.prefix(2))/\(uuid.dropFirst(2))/\($0)" }
+      case "ssqp+": ["/_.dwarf/mach-uuid-sym-\(uuid)/_.dwarf", "/\(name)/mach-uuid-\(uuid)/\(name)"]
+      // Programs without a build id are not asked for there.
+      default: [] as [String]
+      }
+    #expect(server.paths.filter { $0.contains(uuid.dropFirst(2)) } == expected)
+  }
+}
