@@ -35,6 +35,7 @@ struct FileNameTests {
     ("symbols lookup", #"symbols lookup -s "$N.sym" "$N.elf" 0x2020"#),
     ("symbols index", #"symbols index "$N.store" -o "$N.index""#),
     ("symbols check", #"symbols check -s "$N.sym" --module '[no such]*' "$N.idump"; test $? = 65"#),
+    ("symbols cache", #"symbols cache --symbols-cache "$N""#),
     ("symbolize", #"symbolize --no-system -s "$N.sym" "$N.idump""#),
     (
       "explain",

@@ -46,6 +46,7 @@ struct PathDocumentTests {
     #"crashpadctl symbols info -f json "$N.elf""#,
     #"crashpadctl symbols lookup -f json "$N.elf" 0x2020"#,
     #"crashpadctl symbols index -f json "$N.d" -o "$N.store""#,
+    #"crashpadctl symbols cache -f json --max-size 0B --dry-run --symbols-cache "$N.d""#,
     #"crashpadctl run -f json --process -d "$N.run" -o "$N.txt" -- /bin/sh -c 'kill -SEGV $$'; cat "$N.txt""#,
     #"mv "$N.run"/pending/*.dmp "$N.core"; crashpadctl symbolize -f json --modules -s "$N.d" "$N.core""#,
     #"crashpadctl symbols check -f json -s "$N.d" "$N.core""#,
@@ -56,6 +57,8 @@ struct PathDocumentTests {
   private static let exceptions = [
     "crashpadctl-events/1 input": "a request of worker names its dump in JSON, which is text",
     "crashpadctl-signature/1 input": "a request of worker names its dump in JSON, which is text",
+    "crashpadctl-symbolize/1 modules[].symbol_servers[].path": "a server would have to have the file",
+    "crashpadctl-symbols-check/1 modules[].symbol_servers[].path": "a server would have to have the file",
     "crashpadctl-symbolize/1 modules[].symbol_findings[].file": "the file of a module would have to be damaged",
     "crashpadctl-symbols-check/1 modules[].symbol_findings[].file": "the file of a module would have to be damaged",
     "crashpadctl-database-check/1 repairs[].target": "reports get the names of UUIDs",

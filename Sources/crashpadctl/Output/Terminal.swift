@@ -57,6 +57,7 @@ enum Terminal {
 
   static func writeOutput(_ bytes: RawSpan) throws {
     if bytes.byteCount == 0 { return }
+    if isErrorTerminal { DownloadProgress.shared.clear() }
     try OutputSink.current.withLock { sink in
       if sink.hasText, sink.isNewPart { try sink.write([0x0a]) }
       (sink.hasText, sink.isNewPart) = (true, false)
