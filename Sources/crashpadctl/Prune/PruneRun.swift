@@ -103,11 +103,18 @@ struct PruneRun {
     rules.decide(list, now: now) { decision in
       guard decision.isPruned else { return }
       index += 1
-      if index > removedBefore, !results.ends(runEnd) { results.removed.append(session.prune(decision.report.file)) }
+      if index > removedBefore, !results.ends(runEnd) { results.removed.append(prune(decision.report.file, session)) }
     }
     let hasRemoved = results.removed.contains(.removed) || results.surplus.contains { $0.1 == .removed }
     if hasRemoved { try session.syncRemovals() }
     return results
+  }
+
+  /// A disk that has room for a session may have none for a lock.
+  private func prune(_ report: ReportFile, _ session: DatabaseSession) -> Removal {
+    let removal = session.prune(report)
+    guard case .failed(let failure) = removal, failure.isOutOfRoom else { return removal }
+    return database.removeWithoutLock(report)
   }
 
   /// Begins a session. A full disk has no room for one, until some of the reports are removed without.
