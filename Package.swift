@@ -302,7 +302,7 @@ let package = Package(
         "CrashpadBytes", "DumpInterpretation", "DumpSynth", "IntermediateDump", "CrashpadMinidump", "CrashpadRedaction",
         "CrashpadSnapshot", "ToolRunner",
       ]),
-    .testTarget(name: "RunTests", dependencies: ["ToolRunner"]),
+    .testTarget(name: "RunTests", dependencies: ["CrashpadSupervision", "ToolRunner"]),
     .testTarget(name: "SymbolServerTests", dependencies: ["DumpSynth", "ToolRunner"]),
     // The only tests that have the tool's code in them: both parsers are called thousands of times.
     .testTarget(

@@ -143,6 +143,8 @@ static const curl_info CURL_INFO_RESPONSE_CODE = 0x200000 + 2;
 static const curl_info CURL_INFO_HTTP_CONNECTCODE = 0x200000 + 22;
 // The address to which the answer redirects.
 static const curl_info CURL_INFO_REDIRECT_URL = 0x100000 + 31;
+// The address of the other end; empty without a connection.
+static const curl_info CURL_INFO_PRIMARY_IP = 0x100000 + 32;
 // Since version 7.84.
 static const curl_info CURL_INFO_CAINFO = 0x100000 + 61;
 

@@ -41,18 +41,20 @@ package struct CrashGroups: Sendable, Hashable {
     self.rules = rules
   }
 
-  /// One shard has two contents, as it was made of different files; or two shards were made by different rules.
-  package struct Conflict: Error {
-    /// Nil if the rules differ.
-    package let shard: Shard?
+  /// Why shards are not of one run.
+  package enum Conflict: Error {
+    /// A shard has two contents, as it was made of different files.
+    case content(Shard)
+    /// Two shards were made by different rules.
+    case rules
   }
 
   /// Adds the shards of `other`; one that is there already counts once.
   package mutating func merge(_ other: CrashGroups) throws(Conflict) {
-    if let rules, let theirs = other.rules, rules != theirs { throw Conflict(shard: nil) }
+    if let rules, let theirs = other.rules, rules != theirs { throw .rules }
     rules = rules ?? other.rules
     for (shard, part) in other.parts {
-      if let known = parts[shard], known != part { throw Conflict(shard: shard) }
+      if let known = parts[shard], known != part { throw .content(shard) }
       parts[shard] = part
     }
   }
@@ -76,7 +78,7 @@ package struct CrashGroups: Sendable, Hashable {
     return (first, count)
   }
 
-  package static func digest(_ names: [String]) -> String { Signature.digest(names.joined(separator: "\n")) }
+  package static func digest(_ names: [String]) -> String { SignatureDigest.text(names.joined(separator: "\n")) }
 
   // MARK: Groups
 
@@ -111,7 +113,7 @@ package struct CrashGroups: Sendable, Hashable {
     for (key, cell) in cells {
       let target = key.isNamed ? key : named[key.raw].flatMap { $0.count == 1 ? $0.first?.value : nil } ?? key
       let id =
-        order == .raw ? Signature.digest("crashpadctl-raw/\((rules ?? .current).rawValue)\n" + key.raw) : target.id
+        order == .raw ? SignatureDigest.text("crashpadctl-raw/\((rules ?? .current).rawValue)\n" + key.raw) : target.id
       var group = groups[id] ?? (target, [], GroupCounts())
       // Two raw signatures may lead to one group, and have other flags.
       if (target.text, target.raw) < (group.key.text, group.key.raw) { group.key = target }

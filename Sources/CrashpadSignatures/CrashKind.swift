@@ -92,7 +92,8 @@ struct CrashKind: Sendable {
         termination.code.flatMap { MeaningTable.code($0, in: "DYLD")?.name } ?? termination.code.map { String($0) }
       // Version 1 takes no name of two words.
       let words = version == .first ? name : name?.replacing(" ", with: "-")
-      return CrashKind("dyld:" + (NameText.word(words) ?? "unknown"))
+      let library = version == .first ? nil : missingLibrary(termination).map { "/" + $0 }
+      return CrashKind("dyld:" + (NameText.word(words) ?? "unknown") + (library ?? ""))
     case "JETSAM", "MEMORYSTATUS":
       let name =
         termination.code.flatMap { MeaningTable.code($0, in: "JETSAM")?.name } ?? termination.code.map { String($0) }
@@ -103,6 +104,14 @@ struct CrashKind: Sendable {
     guard code > 0xffff else { return hang("killed:\(NameText.word(space) ?? "unknown")/\(code)") }
     // One code is written by several services, from release to release another.
     return hang("killed:0x" + hexadecimal(code) + (watchdogEvent(termination, version).map { "/" + $0 } ?? ""))
+  }
+
+  /// "libgears.dylib", from "Library not loaded: @rpath/libgears.dylib".
+  private static func missingLibrary(_ termination: ReportSnapshot.Termination) -> String? {
+    let start = "Library not loaded: "
+    guard let line = termination.reasons.first(where: { $0.hasPrefix(start) }) else { return nil }
+    let path = line.dropFirst(start.count).prefix { !$0.isNewline }
+    return NameText.word(path.split(separator: "/").last.map(String.init))
   }
 
   /// "scene-update", from "WatchdogEvent: scene-update" or "scene-update watchdog transgression".

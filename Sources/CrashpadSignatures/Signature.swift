@@ -97,9 +97,6 @@ package struct Signature: Sendable, Hashable {
     }
     return result
   }
-
-  /// Hexadecimal digits of the first 8 bytes of the SHA-256 of `text`.
-  static func digest(_ text: String) -> String { SignatureDigest.text(text) }
 }
 
 /// The options of signatures, for all inputs of a run.

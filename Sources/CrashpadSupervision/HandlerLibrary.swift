@@ -6,8 +6,8 @@ package import SystemPackage
 package enum HandlerLibrary {
   package static let fileName = "libcrashpad_handler.so"
   /// The library for glibc before 2.34, in which threads and the loading of libraries were in libraries of their own. Packages
-  /// have both.
-  package static let olderFileName = "libcrashpad_handler-glibc2.31.so"
+  /// have both. Rules of groups know the handler by the beginning of its name.
+  package static let olderFileName = "libcrashpad_handler.so.glibc2.31"
   /// The environment variable with the path of the library.
   package static let variable = "CRASHPADCTL_HANDLER_LIBRARY"
 

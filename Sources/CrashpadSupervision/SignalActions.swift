@@ -30,7 +30,7 @@ package struct SignalActions: Sendable {
   }
 
   /// The signals that the handler captures.
-  package static let signals = SystemFacts.handlerSignals.filter { $0 != SIGPROF }
+  package static let signals = SystemFacts.handlerSignals.filter { $0 != SystemFacts.stopSignal }
 
   package let process: Int32
   /// The name of the process's first thread.

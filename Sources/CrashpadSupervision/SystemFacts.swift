@@ -38,6 +38,7 @@ package struct SystemFacts: Sendable {
   package let coreLimit: ResourceLimit
   package let processLimit: ResourceLimit
   package let fileLimit: ResourceLimit
+  /// The highest that a process may set: the handler does.
   package let fileSizeLimit: ResourceLimit
   /// The limit of the control group and its use, in bytes. Nil without a limit.
   package let memoryLimit: UInt64?
@@ -48,7 +49,9 @@ package struct SystemFacts: Sendable {
   package let isRootReadOnly: Bool
 
   /// The signals that the handler handles, and the one by which it stops threads.
-  package static let handlerSignals = [SIGSEGV, SIGBUS, SIGILL, SIGTRAP, SIGFPE, SIGABRT, SIGSYS, SIGPROF]
+  package static let handlerSignals = [SIGSEGV, SIGBUS, SIGILL, SIGTRAP, SIGFPE, SIGABRT, SIGSYS, stopSignal]
+  /// The signal by which the handler stops the other threads.
+  package static let stopSignal = SIGPROF
 
   /// - Parameters:
   ///   - changed: signals whose action this tool changed.
@@ -84,7 +87,7 @@ package struct SystemFacts: Sendable {
     coreLimit = Self.limit(4)
     processLimit = Self.limit(6)
     fileLimit = Self.limit(7)
-    fileSizeLimit = Self.limit(1)
+    fileSizeLimit = Self.limit(1, \.rlim_max)
     (memoryLimit, memoryUse) = Self.groupMemory()
     isProcessOne = getpid() == 1
     isInUserNamespace =
@@ -117,10 +120,10 @@ package struct SystemFacts: Sendable {
     return got == 8 && source == target ? nil : Errno(rawValue: errno)
   }
 
-  private static func limit(_ resource: UInt32) -> ResourceLimit {
+  private static func limit(_ resource: UInt32, _ part: KeyPath<rlimit, rlim_t> = \.rlim_cur) -> ResourceLimit {
     var limit = rlimit()
     guard unsafe getrlimit(__rlimit_resource_t(resource), &limit) == 0 else { return nil }
-    return limit.rlim_cur == UInt.max ? nil : UInt64(limit.rlim_cur)
+    return limit[keyPath: part] == UInt.max ? nil : UInt64(limit[keyPath: part])
   }
 
   private static func groupMemory() -> (limit: UInt64?, use: UInt64?) {

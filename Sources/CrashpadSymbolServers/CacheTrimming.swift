@@ -6,7 +6,7 @@ package import SystemPackage
 extension ServerCache {
   /// The files of a cache, and those that were removed.
   package struct Trimming: Sendable {
-    /// The kept files and those to remove, the oldest first.
+    /// The files that were or would be removed, the oldest first.
     package var removed: [File] = []
     package var left: [File] = []
     /// Files and folders that could not be read or removed.
@@ -26,7 +26,7 @@ extension ServerCache {
   }
 
   /// Removes the oldest files until the others fit, what downloads that were killed left, and what is not remembered any
-  /// longer. Throws `Errno` if there is no such folder.
+  /// longer. Throws `Errno` if there is no such folder, and `NotACache` rather than remove a user's other files.
   ///
   /// - Parameter largest: the size of all files together; nil to remove none.
   package func trim(to largest: UInt64?, isDryRun: Bool) throws -> Trimming {
@@ -35,6 +35,7 @@ extension ServerCache {
       folder != path || name.bytes != Array(Self.hiddenName.utf8)
     }
     result.failures = found.unreadable.map { ($0.path, $0.error) }
+    if largest != nil, !found.files.isEmpty { try checkIsCache() }
     var files: [File] = []
     for file in found.files {
       do {
@@ -48,15 +49,31 @@ extension ServerCache {
     for file in files {
       // All that are older than the first that does not fit go, too: an old small one is no better than a newer large one.
       isFull = isFull || file.size > room
-      if isFull, isDryRun || remove(file.path, &result) {
-        result.removed.insert(file, at: 0)
+      if isFull, isDryRun || removeKept(file.path, &result) {
+        result.removed.append(file)
       } else {
-        result.left.insert(file, at: 0)
+        result.left.append(file)
         room -= min(room, file.size)
       }
     }
+    result.removed.reverse()
     if !isDryRun { removeRemains(&result) }
     return result
+  }
+
+  private func checkIsCache() throws {
+    switch FileKind.look(at: hidden) {
+    case .found(.directory): break
+    case .found, .absent: throw NotACache()
+    case .failed(let failure): throw failure
+    }
+  }
+
+  /// Removes a kept file, and what is known about it.
+  private func removeKept(_ file: FilePath, _ result: inout Trimming) -> Bool {
+    guard remove(file, &result) else { return false }
+    _ = remove(originFile(file.relative(to: path).string), &result)
+    return true
   }
 
   private func remove(_ file: FilePath, _ result: inout Trimming) -> Bool {

@@ -15,6 +15,9 @@ package struct ServerCache: Sendable {
   /// How long a server is not asked for a file again that it did not have, in seconds.
   package static let absenceLifetime: Int64 = 3600
 
+  /// The folder has files, but none of them is known to be from a server.
+  package struct NotACache: Error {}
+
   package init(_ path: FilePath) { self.path = path }
 
   /// The folder of a user: `$XDG_CACHE_HOME/crashpadctl/symbols`. Nil if the environment names no home.
@@ -25,7 +28,7 @@ package struct ServerCache: Sendable {
 
   static let hiddenName = ".crashpadctl"
 
-  private var hidden: FilePath { path.appending(Self.hiddenName) }
+  var hidden: FilePath { path.appending(Self.hiddenName) }
   /// Files that are being downloaded.
   var parts: FilePath { hidden.appending("parts") }
   /// A file for each file that a server did not have.
@@ -42,18 +45,21 @@ package struct ServerCache: Sendable {
 
   // MARK: Facts about files
 
-  private static func key(_ request: ServerRequest) -> String { key(request.place.joined(separator: "/")) }
+  /// The file with the address of a kept file, whose place in the cache is given.
+  func originFile(_ place: String) -> FilePath { origins.appending(Self.key(place)) }
+
+  private func originFile(_ request: ServerRequest) -> FilePath { originFile(request.place.joined(separator: "/")) }
 
   /// The address from which a kept file is; nil if it is not known.
   func origin(of request: ServerRequest) -> String? {
-    let file = origins.appending(Self.key(request))
+    let file = originFile(request)
     guard let bytes = hint({ try InputFile.prefix(of: file, count: 16 << 10) }) else { return nil }
     let text = String(decoding: bytes, as: UTF8.self)
     return text.hasSuffix("\n") ? String(text.dropLast()) : nil
   }
 
   func keepOrigin(_ url: String, of request: ServerRequest) throws {
-    try write(url, to: origins.appending(Self.key(request)))
+    try write(url, to: originFile(request))
   }
 
   /// Whether the server had no such file a short time ago. `address` is the whole one, as a server may show other files with
@@ -135,10 +141,16 @@ final class PartialFile: DownloadSink {
     }
   }
 
+  /// A file that no other process claims. It is locked like the others, so that `trim` leaves it alone.
   private static func own(_ key: String, _ folder: Folder) throws -> PartialFile {
     var generator = SystemRandomNumberGenerator()
-    let name = "\(key)-\(String(generator.next(), radix: 36))"
-    return PartialFile(folder, name, try folder.open(fileName(name), .create))
+    for _ in 0..<8 {
+      let name = "\(key)-\(String(generator.next(), radix: 36))"
+      let file = try folder.open(fileName(name), .create)
+      // Before it is locked, `trim` may take it for a rest.
+      if file.takeOwnership() != .busy { return PartialFile(folder, name, file) }
+    }
+    throw FileFailure(folder.path, .wouldBlock)
   }
 
   /// A second file for the same download, for what a compressed one holds.

@@ -26,8 +26,8 @@ package struct SymbolServer: Sendable, Hashable {
   /// No servers, but the files of all layouts in the cache.
   package static var none: [SymbolServer] { Layout.allCases.map { SymbolServer(cacheOf: $0) } }
 
-  /// Parses an address with the name of a layout before it, such as `debuginfod+https://example.com`; that of Breakpad without
-  /// one.
+  /// Parses an address with the name of a layout before it, such as `debuginfod+https://example.com`. An address without one is
+  /// that of a server in Breakpad's layout.
   package init(_ text: String) throws(WebAddressFailure) {
     for layout in Layout.allCases where text.hasPrefix("\(layout.rawValue)+") {
       self.init(layout, try WebAddress(String(text.dropFirst(layout.rawValue.count + 1))))

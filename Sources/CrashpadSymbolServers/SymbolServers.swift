@@ -138,7 +138,7 @@ package final class SymbolServers: SymbolServerClient {
     case 200: break
     case 404:
       state.withLock { $0.servers[request.server].failures = 0 }
-      try cache.keepAbsence(address.text, name: url)
+      do { try cache.keepAbsence(address.text, name: url) } catch { reportCache(error) }
       return ServerAnswer(url: url, outcome: .absent)
     default: return ServerAnswer(url: url, outcome: .failed(failed(request.server, url, status)))
     }
@@ -149,13 +149,13 @@ package final class SymbolServers: SymbolServerClient {
       }
       let place = cache.place(request)
       try file.move(to: place)
-      try cache.keepOrigin(url, of: request)
+      do { try cache.keepOrigin(url, of: request) } catch { reportCache(error) }
       state.withLock { $0.servers[request.server].failures = 0 }
       return ServerAnswer(url: url, outcome: .downloaded, path: place)
     } catch let error as SymbolFileIdentity.UnknownFormat {
       return refuse(request.server, url, error.isPDB ? "a PDB, which is not read" : "no symbol file")
     } catch let error as DecompressionFailure {
-      return refuse(request.server, url, "a compressed file that \(error.description)")
+      return refuse(request.server, url, "a file that is compressed and \(error.description)")
     }
   }
 
@@ -205,30 +205,46 @@ package final class SymbolServers: SymbolServerClient {
   private func obstacle(to server: Int) -> String? { state.withLock { $0.servers[server].obstacle } }
 
   private func refuse(_ server: Int, _ url: String, _ text: String) -> ServerAnswer {
-    note(server, url, "it sent \(text)", endsServer: false)
+    note(server, url, "it sent \(text)", .open)
     return ServerAnswer(url: url, outcome: .refused("it sent \(text)"))
   }
 
   private func failed(_ server: Int, _ url: String, _ status: Int) -> String {
     let reason = "it answered \(status)"
-    // All other requests would be answered so, too. With 403 they would not: stores answer it for what is not there.
-    note(server, url, reason, endsServer: [401, 407, 429, 511].contains(status))
+    let reach: Reach =
+      switch status {
+      case 401, 407, 429, 511: .server
+      // Stores answer it for what is not there.
+      case 403: .file
+      default: .open
+      }
+    note(server, url, reason, reach)
     return reason
   }
 
   private func failed(_ server: Int, _ url: String, _ failure: DownloadFailure) -> String {
     let reason = failure.words
-    note(server, url, reason, endsServer: failure.isOfServer)
+    note(server, url, reason, failure.isOfServer ? .server : .open)
     return reason
   }
 
+  /// The meaning of a failure for requests for other files.
+  private enum Reach {
+    /// Nothing: other files may be there.
+    case file
+    /// They would fail, too.
+    case server
+    /// They may fail, too: several such failures in a row end the server.
+    case open
+  }
+
   /// Remembers a failure, and leaves the server out if others would follow.
-  private func note(_ server: Int, _ url: String, _ reason: String, endsServer: Bool) {
+  private func note(_ server: Int, _ url: String, _ reason: String, _ reach: Reach) {
     let (isOut, isNew) = state.withLock { state in
       state.hasFailed = true
       var own = state.servers[server]
-      own.failures += 1
-      let isOut = own.obstacle == nil && (endsServer || own.failures >= Self.mostFailures)
+      if reach != .file { own.failures += 1 }
+      let isOut = own.obstacle == nil && (reach == .server || own.failures >= Self.mostFailures)
       if isOut { own.obstacle = reason }
       let isNew = own.reasons.insert(reason).inserted
       state.servers[server] = own

@@ -68,7 +68,7 @@ extension CrashView {
     /// Nil without symbols.
     package let function: SymbolizedAddress.Frame?
     package let isInlined: Bool
-    /// Set of a function that ended with a jump to the one above, and so has no frame of its own.
+    /// Set for a function that ended with a jump to the one above, and so has no frame of its own.
     package var tailCall: TailCall?
 
     /// Whether it is a frame of the stack itself.

@@ -22,9 +22,15 @@ struct MappedFiles {
       if let row = Self.row(place, lineEnd, bytes) { rows.append(row) }
       place = lineEnd + 1
     }
+    // The kernel's lines are in order.
+    rows.sort { ($0.start, $0.end) < ($1.start, $1.end) }
   }
 
-  /// Nil for memory without a file.
+  private static let removed = Array(" (deleted)".utf8)
+  /// A line feed in a path as the kernel writes it. A file's own name may have these characters.
+  private static let lineFeed = Array("\\012".utf8)
+
+  /// Nil for memory without a file, or if its path is not known for sure.
   private static func row(_ start: Int, _ end: Int, _ bytes: RawSpan) -> Row? {
     var place = start
     guard let first = hexadecimal(&place, end, UInt8(ascii: "-"), bytes),
@@ -32,12 +38,13 @@ struct MappedFiles {
     else { return nil }
     // No field before the path has a slash.
     while place < end, bytes.uint8(at: place) != UInt8(ascii: "/") { place += 1 }
-    guard place < end else { return nil }
-    let suffix = Array(" (deleted)".utf8)
-    let isRemoved =
-      end - place > suffix.count && suffix.indices.allSatisfy { bytes.uint8(at: end - suffix.count + $0) == suffix[$0] }
-    let count = end - place - (isRemoved ? suffix.count : 0)
-    return Row(start: first, end: last, path: SnapshotBytes(inputOffset: place, count: count))
+    guard place < end, !(place..<end).contains(where: { has(lineFeed, $0, end, bytes) }) else { return nil }
+    let pathEnd = has(removed, max(place, end - removed.count), end, bytes) ? end - removed.count : end
+    return Row(start: first, end: last, path: SnapshotBytes(inputOffset: place, count: pathEnd - place))
+  }
+
+  private static func has(_ text: [UInt8], _ start: Int, _ end: Int, _ bytes: RawSpan) -> Bool {
+    end - start >= text.count && text.indices.allSatisfy { bytes.uint8(at: start + $0) == text[$0] }
   }
 
   /// The number before `separator`, which is skipped.
@@ -56,7 +63,9 @@ struct MappedFiles {
 
   /// The path of the file that is mapped at the address; nil if none is.
   func path(at address: UInt64) -> SnapshotBytes? {
-    rows.first { $0.start <= address && address < $0.end }?.path
+    let behind = rows.indices.partitioningIndex { rows[$0].start > address }
+    guard behind > 0, address < rows[behind - 1].end else { return nil }
+    return rows[behind - 1].path
   }
 }
 

@@ -153,6 +153,7 @@ final class Steps: Sendable {
       case .expired(let name):
         self.tell("expired \(name)")
         self.saw("expired")
+        self.saw("expired \(name)")
       }
     }
     monitor.watch("main queue", countsFromStart: true) { answer in DispatchQueue.main.async { answer() } }

@@ -129,6 +129,30 @@ struct FormTests {
     #expect(Reading(SampleReports.zombie).snapshot?.system.name == "visionOS")
   }
 
+  @Test("In the Simulator a version that macOS never had is that of the simulated system")
+  func simulatedVersion() {
+    let sdk = "/Developer/SDKs/iPhoneSimulator.sdk/System/Library/Frameworks/UIKit.framework/UIKit"
+    let report = """
+      Process:         Orrery [321]
+      Path:            /Users/a/Library/Developer/CoreSimulator/Devices/D/Orrery.app/Orrery
+      OS Version:      Mac OS X 9.0 (14F27)
+      Exception Type:  SIGABRT
+
+      Thread 0 Crashed:
+      0   UIKit                               0x0000000104a05620 turn + 40
+
+      Binary Images:
+             0x104a00000 -        0x104afffff  UIKit x86_64  <11112222333344445555666677778888> \(sdk)
+
+      """
+    let system = Reading(report).snapshot?.system
+    #expect(system?.environment == "iOS 9.0 Simulator" && system?.name == "macOS" && system?.osMajor == nil)
+    let other = Reading(report.replacing("CoreSimulator", with: "Other")).snapshot?.system
+    #expect(other?.osMajor == 9 && other?.environment == nil)
+    let newer = Reading(report.replacing("X 9.0", with: "X 10.1")).snapshot?.system
+    #expect(newer?.osMajor == 10 && newer?.environment == "iOS Simulator")
+  }
+
   @Test("An iPad of today has iPadOS")
   func pad() {
     #expect(Reading(SampleReports.cpu).snapshot?.system.name == "iPadOS")

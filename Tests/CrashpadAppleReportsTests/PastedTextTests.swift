@@ -76,6 +76,49 @@ struct PastedTextTests {
     #expect(reading.snapshot?.outcome == .notSaid && reading.frames(0).count == 3)
   }
 
+  @Test("A stop by a signal that ends nothing is no crash")
+  func harmlessSignal() {
+    let reading = Reading(SampleReports.debuggerStep.replacing("breakpoint 1.1", with: "signal SIGSTOP"))
+    #expect(reading.snapshot?.outcome == .notSaid && reading.report?.exceptionType == nil)
+  }
+
+  @Test("Xcode's line names every signal")
+  func xcodeSignal() {
+    let report = Reading("Message from debugger: Terminated due to signal 15\n" + SampleReports.debuggerStep).report
+    #expect(report?.exceptionSignal == "SIGTERM")
+  }
+
+  @Test("An address without a code is no code")
+  func unknownCode() {
+    let reading = Reading("Thread 1: EXC_BAD_ACCESS (code=EXC_NOT_KNOWN, address=0x1f8)\n")
+    #expect(reading.snapshot?.exception?.codes == [1])
+  }
+
+  @Test("Low addresses of debuggers are addresses")
+  func lowAddress() {
+    let reading = Reading("    frame #1: 0x0000000000001f50 Gears`turn + 8\n")
+    #expect(reading.frames(0).map(\.moduleOffset) == [nil])
+  }
+
+  @Test("Distances from the start of an image, as consoles have them of images without symbols")
+  func distance() {
+    let text = SampleReports.console.replacing("-[Wheel turn] + 88", with: "Orrery + 1234")
+    #expect(Reading(text).report?.lastException.map(\.moduleOffset) == [nil, nil, 1234, nil])
+  }
+
+  @Test("Words below a stack are no frame of it")
+  func wordsBelow() {
+    let stack = "Crashed: first\n0  Gears  0x5a10 turn() + 12\n\n2 people have seen it.\n"
+    #expect(functions(Reading(stack).frames(0)) == ["turn()"])
+  }
+
+  @Test("The first thread that crashed stays that")
+  func firstCrashed() {
+    let stack = "0  Gears  0x5a10 turn() + 12\n"
+    let reading = Reading("Crashed: first\n\(stack)Crashed: second\nCrashed: second\n\(stack)")
+    #expect(reading.report?.faultingThread == 0 && reading.snapshot?.threads.count == 2)
+  }
+
   @Test(
     "The words of a stop",
     arguments: [

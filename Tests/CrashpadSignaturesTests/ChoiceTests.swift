@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import CrashpadSnapshot
 import Testing
 
 @testable import CrashpadSignatures
@@ -55,6 +56,20 @@ struct ChoiceTests {
     "-[UIApplication _run]|UIKitCore",
     "UIApplicationMain|UIKitCore", "main|Shop", "start|dyld",
   ]
+
+  @Test func `Each missing library is a group of its own, but not in version 1`() {
+    var termination = ReportSnapshot.Termination()
+    (termination.namespace, termination.code) = ("DYLD", 1)
+    termination.reasons = ["Library not loaded: @rpath/Gears.framework/Gears", "Referenced from: /a/Orrery"]
+    var report = ReportSnapshot(kind: .crash)
+    report.termination = termination
+    var snapshot = ProcessSnapshot(system: SystemSnapshot(architecture: .arm64, operatingSystem: .ios))
+    snapshot.report = report
+    #expect(CrashKind(snapshot).text == "dyld:library-missing/Gears")
+    #expect(CrashKind(snapshot, .first).text == "dyld:unknown")
+    snapshot.report?.termination?.reasons = ["Library not loaded: a name of a library"]
+    #expect(CrashKind(snapshot).text == "dyld:library-missing")
+  }
 
   @Test func `Two leafs of one hang are one group`() {
     let app = ["SettingsReset.deleteAllLocalData()|Shop", "closure #1 in SettingsView.body.getter|Shop"] + Self.bottom

@@ -41,7 +41,7 @@ struct StabilityTests {
       let signature = capture.signature(.first)
       return "\(capture.fault)\t\(capture.build)\t\(signature.id)\t\(signature.raw)\n"
     }
-    #expect(Signature.digest(lines.joined()) == "46a271eba6284f30")
+    #expect(SignatureDigest.text(lines.joined()) == "46a271eba6284f30")
   }
 
   @Test func `Other threads before and behind`() {

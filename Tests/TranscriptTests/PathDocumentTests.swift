@@ -46,7 +46,7 @@ struct PathDocumentTests {
     #"crashpadctl symbols info -f json "$N.elf""#,
     #"crashpadctl symbols lookup -f json "$N.elf" 0x2020"#,
     #"crashpadctl symbols index -f json "$N.d" -o "$N.store""#,
-    #"crashpadctl symbols cache -f json --max-size 0B --dry-run --symbols-cache "$N.d""#,
+    #"mkdir -p "$N.cache/.crashpadctl"; printf x > "$N.cache/$N"; crashpadctl symbols cache -f json --max-size 0B --dry-run --symbols-cache "$N.cache""#,
     #"crashpadctl run -f json --process -d "$N.run" -o "$N.txt" -- /bin/sh -c 'kill -SEGV $$'; cat "$N.txt""#,
     #"mv "$N.run"/pending/*.dmp "$N.core"; crashpadctl symbolize -f json --modules -s "$N.d" "$N.core""#,
     #"crashpadctl symbols check -f json -s "$N.d" "$N.core""#,

@@ -71,8 +71,8 @@ CRASH_TIME bool has_filter(void);
 
 // openat(2), or another call if a filter refuses it. mode: for a file that is made.
 CRASH_TIME long open_at(int directory, const char *name, int flags, int mode);
-// Called when the process is about to end: its limits of open files and of file sizes may then be raised, each once, if
-// they are reached.
+// Called when the process is about to end. If it reaches its limit of open files or of file sizes, the limit is raised
+// once. If that does not help, this thread closes descriptors of the program in a table of its own.
 CRASH_TIME void pass_limits(void);
 // Raises the limit of file sizes, if that is allowed, and the system allows it.
 CRASH_TIME bool raise_file_size(void);

@@ -26,12 +26,13 @@ CRASH_TIME long dump_file_make(void);
 
 // Opens the directory of the dumps, if it is not open yet. Returns 0 or an errno value below zero.
 CRASH_TIME long dump_file_reach(void);
-// Closes the descriptors of the file and its directory, which a crash opens again by their names; a mapping keeps the
-// file's lock. Does nothing after dump_file_hold.
+// Closes the descriptors of the file and its directory. A crash opens them again by their names; a mapping keeps the
+// file's lock. Does nothing if the descriptors are to stay open (state.holds_files).
 void dump_file_let_go(void);
 // Gives up the mapping that keeps the lock of the process's file.
 void dump_file_unlock(void);
-// Opens the file, made if there is none, and keeps it open: before the process loses the right or the way to open it.
+// Opens the file, or makes it, and keeps it open from now on. Called before the process loses its permission for the
+// file, or the path to it.
 void dump_file_hold(void);
 // Makes the file again if it is gone: after a first crash, in a child, in a program that closes descriptors it did not
 // open, or if the file was removed. Returns 0 or an errno value below zero.

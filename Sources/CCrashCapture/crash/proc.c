@@ -53,10 +53,14 @@ static char maps_line[4096 + 128];
 static char maps_part[4096];
 static const char kRemoved[] = " (deleted)";
 
-// Copies the path at the end of a line: no field before it has a slash.
+// Copies the path at the end of a line: no field before it has a slash. One with "\012" is not known: the kernel writes
+// a line feed so, and a file's own name may have these characters.
 CRASH_TIME static size_t copy_path(char *path, size_t size) {
   const char *place = maps_line;
   while (*place != 0 && *place != '/') place++;
+  for (const char *part = place; *part != 0; part++) {
+    if (begins_with(part, "\\012")) return 0;
+  }
   size_t length = append_text(path, size, 0, place);
   size_t suffix = sizeof kRemoved - 1;
   if (length > suffix && is_equal(path + length - suffix, kRemoved)) length -= suffix;

@@ -208,7 +208,7 @@ CRASH_TIME static uint64_t blocked_in_handler(int number) {
   return mask & fault_signals();
 }
 
-// The mark in the size of an alternate stack; 0 if there is none, -1 if it is no stack that this library knows.
+// Returns the mark in the size of the kernel's alternate stack: 0 for none, -1 if the stack is not this library's.
 CRASH_TIME static int mark_of(const struct thread_facts *facts, const stack_t *stack) {
   if (stack->ss_flags & SS_DISABLE) return -1;
   const struct alternate_stack *own = &facts->stacks[kOwnStack];
@@ -216,7 +216,7 @@ CRASH_TIME static int mark_of(const struct thread_facts *facts, const stack_t *s
   return (int)(own->size - stack->ss_size);
 }
 
-// Sees to it that the end of the call is noticed. Returns false if it can't be.
+// Prepares to notice the end of the call. Returns false if the end can't be noticed.
 CRASH_TIME static bool watch_call(struct thread_facts *facts, struct handler_call *call, ucontext_t *context) {
   stack_t *stack = &context->uc_stack;
   if (is_on(stack, context_stack_pointer(context))) return false;
@@ -305,7 +305,8 @@ CRASH_TIME bool capture_abort(int number, ucontext_t *context) {
   struct thread_facts *facts = thread_facts();
   const uint8_t kHalt = 0xf4;
   if (number != SIGSEGV || facts == NULL || !facts->aborts || !is_pending(SIGABRT)) return false;
-  if (*(const uint8_t *)context_program_counter(context) != kHalt) return false;
+  uint64_t instruction = context_program_counter(context);
+  if (!is_readable(instruction) || *(const uint8_t *)instruction != kHalt) return false;
   facts->aborts = false;
   siginfo_t raised;
   zero_bytes(&raised, sizeof raised);
@@ -379,16 +380,23 @@ extern signal_handler crashpad_call_once __attribute__((visibility("default"))) 
 #endif
 
 CRASH_TIME bool is_own_handler(signal_handler *handler) {
-  return handler == handle_crash || handler == handle_go || handler == call_once;
+  return handler == handle_crash || handler == handle_go || handler == call_once || handler == call_program ||
+         handler == call_other;
 }
 
-// The call of the innermost handler for this signal that still runs.
-CRASH_TIME static const struct handler_call *find_call(const struct thread_facts *facts, int number) {
+// Whether a thread at this stack pointer still runs the handler: it did not leave it by a jump.
+CRASH_TIME static bool is_running(const struct thread_facts *facts, const struct handler_call *call, uint64_t pointer) {
+  const struct alternate_stack *program = &facts->stacks[kProgramStack];
+  uint64_t frame = (uint64_t)call->context;
+  return frame >= pointer && is_within(program, frame) == is_within(program, pointer);
+}
+
+// The call of the innermost handler for this signal; NULL if it no longer runs at this stack pointer.
+CRASH_TIME static const struct handler_call *find_call(const struct thread_facts *facts, int number, uint64_t pointer) {
   for (unsigned back = 1; back <= kHandlerCalls; back++) {
     const struct handler_call *call = &facts->calls[(facts->next_call - back) % kHandlerCalls];
     if (call->context == NULL || call->number != number) continue;
-    // The kernel's frame lies above this one, unless the handler was left by a jump.
-    return (uintptr_t)call->context < (uintptr_t)__builtin_frame_address(0) ? NULL : call;
+    return is_running(facts, call, pointer) ? call : NULL;
   }
   return NULL;
 }
@@ -396,7 +404,7 @@ CRASH_TIME static const struct handler_call *find_call(const struct thread_facts
 CRASH_TIME bool find_fault_of_call(int number, struct received *fault) {
   const struct thread_facts *facts = thread_facts();
   if (facts == NULL) return false;
-  const struct handler_call *call = find_call(facts, number);
+  const struct handler_call *call = find_call(facts, number, context_stack_pointer(fault->context));
   if (call != NULL && call->information->si_signo == number && call->information->si_code > 0 &&
       call->context->uc_link == NULL) {
     fault->information = (siginfo_t *)call->information;

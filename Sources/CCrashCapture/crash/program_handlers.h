@@ -50,12 +50,12 @@ CRASH_TIME void leave_calls(struct thread_facts *facts, uint64_t pointer);
 // The signals of faults that the interrupted thread hides.
 CRASH_TIME uint64_t hidden_at_crash(const ucontext_t *context);
 
-// Captures the end by abort(3) of a program whose handler returned there: at the fault that follows. Returns whether it
-// is that fault.
+// If the handler of SIGABRT returns, abort(3) ends in a fault (see program_handlers.c). If this is that fault, captures
+// the abort, and returns true.
 CRASH_TIME bool capture_abort(int number, ucontext_t *context);
 
-// Finds the fault for which a handler of the program runs on the calling thread while it raises the same signal again,
-// or has run before the signal arrived at the same instruction. Returns false if there is none.
+// Finds the fault behind a signal that a handler of the program raised again. The handler still runs, or the signal was
+// blocked until it returned to the instruction of the fault. Returns false if no fault is known.
 CRASH_TIME bool find_fault_of_call(int number, struct received *fault);
 
 // Postpones a signal that was sent to a thread which blocks it as far as the program knows, until that thread or

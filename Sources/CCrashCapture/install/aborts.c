@@ -7,6 +7,7 @@
 
 #include "../crash/program_handlers.h"
 #include "../crash/state.h"
+#include "install.h"
 #include "next.h"
 #include "pass.h"
 
@@ -30,5 +31,11 @@ __attribute__((used)) static void notice_abort(const uint64_t *place, uint64_t c
 }
 
 PASS_AFTER("abort", "notice_abort", "next_abort", "mov (%rsp), %rsi\nmov %rsp, %rdi\n", "");
+
+void aborts_install(void) { next_function(&next_abort, "abort", NULL, NULL); }
+
+#else
+
+void aborts_install(void) {}
 
 #endif

@@ -149,12 +149,15 @@ PASS("swapcontext", "notice_swapcontext", "next_swapcontext");
 
 // If the program does not start, the kernel goes on blocking the signals, and they are no longer hidden: the mask stays
 // what it was.
-#define NOTICE_EXEC(name)                                                 \
-  static void *_Atomic next_##name;                                       \
-  __attribute__((used)) static void notice_##name(void) {                 \
-    next_function(&next_##name, #name, NULL, NULL);                       \
-    block_hidden();                                                       \
-  }                                                                       \
+#define NOTICE_EXEC(name)                                                                      \
+  static void *_Atomic next_##name;                                                            \
+  __attribute__((used)) static void notice_##name(void) {                                      \
+    if (next_function(&next_##name, #name, NULL, NULL) == NULL) {                              \
+      /* An older libc: a program that asks whether there is such a function finds this one. */ \
+      atomic_store(&next_##name, (void *)missing);                                             \
+    }                                                                                          \
+    block_hidden();                                                                            \
+  }                                                                                            \
   PASS(#name, "notice_" #name, "next_" #name)
 NOTICE_EXEC(execve);
 NOTICE_EXEC(execv);
@@ -174,7 +177,7 @@ static int spawn(spawner *function, pid_t *process, const char *path, const posi
   if (function == NULL) return ENOSYS;
   uint64_t hidden = block_hidden();
   int error = function(process, path, actions, attributes, arguments, environment);
-  show_hidden(hidden);
+  hide_again(hidden);
   return error;
 }
 
@@ -195,10 +198,11 @@ EXPORTED int posix_spawnp(pid_t *process, const char *path, const posix_spawn_fi
 EXPORTED int system(const char *command) {
   static void *_Atomic known;
   int (*function)(const char *) = next_function(&known, "system", NULL, NULL);
+  if (function == NULL) return missing();
   uint64_t hidden = block_hidden();
   int status = function(command);
   int saved = errno;
-  show_hidden(hidden);
+  hide_again(hidden);
   errno = saved;
   return status;
 }
@@ -206,10 +210,14 @@ EXPORTED int system(const char *command) {
 EXPORTED FILE *popen(const char *command, const char *mode) {
   static void *_Atomic known;
   FILE *(*function)(const char *, const char *) = next_function(&known, "popen", NULL, NULL);
+  if (function == NULL) {
+    missing();
+    return NULL;
+  }
   uint64_t hidden = block_hidden();
   FILE *file = function(command, mode);
   int saved = errno;
-  show_hidden(hidden);
+  hide_again(hidden);
   errno = saved;
   return file;
 }
@@ -219,9 +227,11 @@ void contexts_install(void) {
   next_function(&next_sigsetjmp, "__sigsetjmp", NULL, NULL);
   next_function(&next_siglongjmp, "siglongjmp", NULL, NULL);
   next_function(&next_longjmp, "longjmp", NULL, NULL);
+  next_function(&next_bsd_longjmp, "_longjmp", NULL, NULL);
   next_function(&next_checked_longjmp, "__longjmp_chk", NULL, NULL);
   next_function(&next_setcontext, "setcontext", NULL, NULL);
   next_function(&next_execve, "execve", NULL, NULL);
+  next_function(&next_execv, "execv", NULL, NULL);
 }
 
 #else

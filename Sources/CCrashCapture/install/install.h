@@ -30,6 +30,8 @@ void masks_install(void);
 // The same for functions that wait with another mask, and for those that save and restore one.
 void waits_install(void);
 void contexts_install(void);
+// The same for abort(3).
+void aborts_install(void);
 
 // Whether calls for handlers and masks are changed. False in a child that shares its parent's memory (vfork), whose
 // handlers and masks are the child's own.
@@ -38,11 +40,10 @@ bool interposes(void);
 // The signals of a set that the kernel knows.
 uint64_t first_word_of(const sigset_t *set);
 
-// Lets the kernel block the hidden signals of the calling thread for a moment in which it has to know them: because it
-// changes the mask by itself, or starts a program. Returns them for show_hidden, which restores what was before; 0 if
-// there are none.
+// Makes the kernel block the hidden signals of the calling thread while it needs the whole mask: it exchanges masks by
+// itself, or a program is started. Returns these signals for hide_again, which ends that; 0 if there are none.
 uint64_t block_hidden(void);
-void show_hidden(uint64_t hidden);
+void hide_again(uint64_t hidden);
 
 // Hides the signals of faults that the kernel blocks in the calling thread, as libc set them.
 void hide_blocked(void);

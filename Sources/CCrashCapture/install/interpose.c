@@ -173,12 +173,14 @@ static int get_other(int number, struct sigaction *shown) {
 }
 
 static int set_other(int number, const struct sigaction *action) {
-  if (!is_followed(action)) return set_next_action(number, action, NULL);
+  signal_handler *handler = (signal_handler *)action->sa_sigaction;
+  // A program that asked the kernel itself for its handler was shown ours, which goes on calling the program's.
+  if (!is_followed(action) || is_own_handler(handler)) return set_next_action(number, action, NULL);
   // libc refuses its own signals, and others that have no action.
   struct sigaction current;
   if (set_next_action(number, NULL, &current) != 0) return -1;
   remember(number, action);
-  atomic_store(&other_handlers[number], (signal_handler *)action->sa_sigaction);
+  atomic_store(&other_handlers[number], handler);
   return set_followed(number, action, call_other);
 }
 
@@ -214,12 +216,18 @@ static plain_handler *replace(int number, plain_handler *handler, int flags) {
   return sigaction(number, &action, &old) == 0 ? old.sa_handler : SIG_ERR;
 }
 
+// The handler of the program where libc's function found ours.
+static plain_handler *shown_handler(int number, plain_handler *handler) {
+  if ((uintptr_t)handler != (uintptr_t)call_other) return handler;
+  return (plain_handler *)(uintptr_t)atomic_load(&other_handlers[number]);
+}
+
 // Sets crash signals through our sigaction, and other signals through the function behind ours.
 static plain_handler *set_plain(int number, plain_handler *handler, const char *name, void *_Atomic *known,
                                 void *interceptor, int flags) {
   if (handler != SIG_ERR && crash_signal_index(number) >= 0) return replace(number, handler, flags);
   handler_setter *setter = next_function(known, name, interceptor, NULL);
-  return setter != NULL ? setter(number, handler) : replace(number, handler, flags);
+  return setter != NULL ? shown_handler(number, setter(number, handler)) : replace(number, handler, flags);
 }
 
 EXPORTED plain_handler *signal(int number, plain_handler *handler) {
@@ -238,7 +246,7 @@ EXPORTED plain_handler *sysv_signal(int number, plain_handler *handler) { return
 EXPORTED plain_handler *sigset(int number, plain_handler *handler) {
   static void *_Atomic known;
   handler_setter *setter = next_function(&known, "sigset", NULL, NULL);
-  if (crash_signal_index(number) < 0 && setter != NULL) return setter(number, handler);
+  if (crash_signal_index(number) < 0 && setter != NULL) return shown_handler(number, setter(number, handler));
   sigset_t one;
   sigset_t before;
   sigemptyset(&one);
@@ -258,4 +266,5 @@ void interpose_install(void) {
   masks_install();
   waits_install();
   contexts_install();
+  aborts_install();
 }

@@ -59,7 +59,7 @@ uint64_t block_hidden(void) {
   return hidden;
 }
 
-void show_hidden(uint64_t hidden) {
+void hide_again(uint64_t hidden) {
   if (hidden == 0) return;
   // A handler may have run meanwhile, and what it changed is restored first.
   hidden_signals();

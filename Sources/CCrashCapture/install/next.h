@@ -3,6 +3,7 @@
 #ifndef CRASHPADCTL_NEXT_H
 #define CRASHPADCTL_NEXT_H
 
+#include <errno.h>
 #include <stdatomic.h>
 #include <stddef.h>
 
@@ -20,6 +21,12 @@ void *find_next_function(void *_Atomic *known, const char *name, void *intercept
 static inline void *next_function(void *_Atomic *known, const char *name, void *interceptor, void *of_libc) {
   void *function = atomic_load(known);
   return function != NULL ? function : find_next_function(known, name, interceptor, of_libc);
+}
+
+// The result of a function that no other library defines.
+static inline int missing(void) {
+  errno = ENOSYS;
+  return -1;
 }
 
 #endif

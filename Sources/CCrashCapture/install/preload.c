@@ -3,6 +3,7 @@
 // environment: see crashpadctl-run(1).
 #if defined(CRASH_HANDLER_LIBRARY)
 #define _GNU_SOURCE
+#include <dlfcn.h>
 #include <errno.h>
 #include <limits.h>
 #include <stdbool.h>
@@ -144,6 +145,13 @@ static bool is_descendant(void) {
   return text != NULL && parse_number(text, &parent) && (uint32_t)getppid() != parent;
 }
 
+// Whether the loader was given this library by this path.
+static bool is_own(const char *path) {
+  Dl_info own;
+  return strstr(path, "libcrashpad_handler.so") != NULL ||
+         (dladdr((void *)is_own, &own) != 0 && strcmp(path, own.dli_fname) == 0);
+}
+
 // Removes this library and its settings from the environment, so that children do not inherit them.
 static void leave_environment(void) {
   const char *names[] = {
@@ -162,7 +170,7 @@ static void leave_environment(void) {
   strcpy(others, start);
   char *rest = NULL;
   for (char *path = strtok_r(copy, ": ", &rest); path != NULL; path = strtok_r(NULL, ": ", &rest)) {
-    if (strstr(path, "libcrashpad_handler.so") != NULL) continue;
+    if (is_own(path)) continue;
     if (strlen(others) > strlen(start)) strcat(others, ":");
     strcat(others, path);
   }

@@ -160,7 +160,6 @@ static int dump_to_database(const struct crash_capture_caller *caller, char *wri
   strcpy(state->locked_name, names[0]);
   strcpy(state->name, names[1]);
   strcpy(state->path, names[2]);
-  dump_file_let_go();
   return error;
 }
 

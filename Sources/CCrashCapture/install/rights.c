@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Precedes the calls by which a process of root becomes one of another user, as workers of servers do. That user may
-// not make files in root's database, so the file for a crash is made and opened before the change. Also precedes the
-// calls that change the root directory, where the database has no path, those that set a filter of system calls, which
-// may refuse to open files, and those that allow hardly any descriptors. In all other processes no descriptor of this
-// library is open before a crash.
+// Precedes the calls after which a crash may be unable to open its file, and opens the file before them:
+// - a process of root changes its user, as workers of servers do: that user may not make files in root's database, so
+//   the file is made, too;
+// - the root directory is changed: the database has no path there;
+// - a filter of system calls is set, which may refuse to open files;
+// - hardly any descriptors are allowed.
+// In all other processes no descriptor of this library is open before a crash.
 #if defined(CRASH_HANDLER_LIBRARY)
 #define _GNU_SOURCE
 #include <errno.h>
@@ -35,12 +37,7 @@ static void make_file_before(uid_t user) {
   errno = saved;
 }
 
-static int missing(void) {
-  errno = ENOSYS;
-  return -1;
-}
-
-// Opens the directory, and the file if it is made, for as long as the process lives.
+// Opens the directory, and the file if there is one, for as long as the process lives.
 static void hold_what_is_made(void) {
   struct state *state = &crash_state;
   int saved = errno;

@@ -329,18 +329,14 @@ EXPORTED int timer_create(clockid_t clock, struct sigevent *event, timer_t *time
   static void *_Atomic known;
   int (*maker)(clockid_t, struct sigevent *, timer_t *) = next_function(&known, "timer_create", NULL, NULL);
   struct sigevent wrapped;
-  if (maker != NULL) return maker(clock, wrap(event, &wrapped), timer);
-  errno = ENOSYS;
-  return -1;
+  return maker == NULL ? missing() : maker(clock, wrap(event, &wrapped), timer);
 }
 
 EXPORTED int mq_notify(mqd_t queue, const struct sigevent *event) {
   static void *_Atomic known;
   int (*notifier)(mqd_t, const struct sigevent *) = next_function(&known, "mq_notify", NULL, NULL);
   struct sigevent wrapped;
-  if (notifier != NULL) return notifier(queue, wrap((struct sigevent *)event, &wrapped));
-  errno = ENOSYS;
-  return -1;
+  return notifier == NULL ? missing() : notifier(queue, wrap((struct sigevent *)event, &wrapped));
 }
 
 #endif

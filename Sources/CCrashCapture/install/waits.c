@@ -23,14 +23,9 @@ static uint64_t begin(const sigset_t *mask) { return mask == NULL ? 0 : block_hi
 
 static int end(uint64_t hidden, int result) {
   int saved = errno;
-  show_hidden(hidden);
+  hide_again(hidden);
   errno = saved;
   return result;
-}
-
-static int missing(void) {
-  errno = ENOSYS;
-  return -1;
 }
 
 EXPORTED int sigsuspend(const sigset_t *mask) {

@@ -24,7 +24,7 @@ extension CrashText {
   /// Begins the stack that people paste below the exception without the title of its thread.
   private mutating func untitledFrame(_ content: TextBytes) {
     guard exception.type != nil, builder.snapshot.threads.isEmpty, content.first == UInt8(ascii: "0"),
-      PastedFrame(content, isInStack: true, after: nil) != nil
+      PastedFrame(content, mayBeBare: true, after: nil) != nil
     else { return }
     let number = faultingNumber ?? 0
     faultingNumber = number
@@ -43,9 +43,10 @@ extension CrashText {
   /// Whether the line begins the section of another process, as in a spindump of the whole system.
   private mutating func isOfOther(_ value: TextBytes) -> Bool {
     guard let number = value.nameAndNumber.number else { return false }
-    // A spindump of one process names it before the event.
-    let isSpindump = builder.report.fields.contains { $0.name == "Data Source" || $0.name == "Steps" }
-    if isSpindump, builder.report.processName == nil, builder.snapshot.processID == nil {
+    // A spindump of one process names it before these fields.
+    if builder.report.processName == nil, builder.snapshot.processID == nil,
+      builder.report.fields.contains(where: { $0.name == "Data Source" || $0.name == "Steps" })
+    {
       builder.report.kind = .stackshot
     }
     isOtherProcess = builder.snapshot.processID.map { Int64($0) != number } ?? false

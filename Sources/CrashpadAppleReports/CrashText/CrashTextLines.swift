@@ -121,6 +121,8 @@ extension TextFrame {
       var rest = text[tab...]
       if let place = Place(text[..<tab].trimmed, rest.takeWord(), rest) { return place }
     }
+    // Without the first blanks, which each look for the image's name would pass over again.
+    let text = text.trimmed
     var start = text.startIndex
     while let found = text[start...].first(of: "0x") {
       if found > text.startIndex, TextBytes.isBlank(text[found - 1]) {

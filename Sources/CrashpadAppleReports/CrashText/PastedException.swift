@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import CrashpadBytes
+internal import CrashpadMeaning
 internal import CrashpadSnapshot
 
 /// The exception of a pasted text, kept until the threads are known.
@@ -21,8 +22,10 @@ struct PastedException {
     var rest = text
     let word = rest.takeWord()
     if word.equals("signal") {
-      signal = rest.takeWord().string
-      type = type ?? signal
+      let name = rest.takeWord().string
+      if Self.harmlessSignals.contains(name) { return false }
+      signal = name
+      type = type ?? name
       return true
     }
     guard word.has(prefix: "EXC_") else { return false }
@@ -31,9 +34,16 @@ struct PastedException {
       subtype = rest.trimmed.string
       return true
     }
-    codes = [value("code=", in: rest), value("address=", in: rest) ?? value("subcode=", in: rest)].compactMap { $0 }
+    // Without the first code, the second one would be taken for it.
+    guard let code = value("(code=", in: rest) else { return true }
+    codes = [code, value("address=", in: rest) ?? value("subcode=", in: rest)].compactMap { $0 }
     return true
   }
+
+  /// Signals that end no process; lldb stops a process that it attaches to by SIGSTOP.
+  private static let harmlessSignals = [
+    "SIGSTOP", "SIGTSTP", "SIGTTIN", "SIGTTOU", "SIGCONT", "SIGCHLD", "SIGURG", "SIGIO", "SIGWINCH", "SIGINFO",
+  ]
 
   private func value(_ key: String, in text: TextBytes) -> UInt64? {
     guard let start = text.first(of: key) else { return nil }
@@ -62,8 +72,10 @@ struct PastedException {
       return true
     }
     let words = "Message from debugger: Terminated due to signal "
-    guard line.has(prefix: words), let number = line.dropFirst(words.utf8.count).decimal else { return false }
-    signal = Self.shellWords.first { $0.words.hasSuffix(": \(number)") }?.name
+    guard line.has(prefix: words),
+      let number = line.dropFirst(words.utf8.count).decimal.flatMap({ UInt32(exactly: $0) })
+    else { return false }
+    signal = darwinSignalName(number)
     return true
   }
 

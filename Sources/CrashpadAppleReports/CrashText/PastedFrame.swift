@@ -9,13 +9,13 @@ struct PastedFrame {
   /// Nil if the line is not a frame.
   ///
   /// - Parameters:
-  ///   - isInStack: whether a line before it says that a stack begins: only then a number and a name are a frame.
+  ///   - mayBeBare: whether a number and a name are a frame: the line is in a stack without addresses.
   ///   - last: the number of the frame before it.
-  init?(_ line: TextBytes, isInStack: Bool, after last: UInt64?) {
+  init?(_ line: TextBytes, mayBeBare: Bool, after last: UInt64?) {
     let line = line.has(prefix: "at ") ? line.dropFirst(3) : line
     if let frame = Self.debugger(line) ?? Self.hash(line) ?? Self.atos(line) ?? Self.numbered(line) {
       self = frame
-    } else if isInStack, let frame = PastedFrame(bare: line, after: last) {
+    } else if mayBeBare, let frame = PastedFrame(bare: line, after: last) {
       self = frame
     } else {
       return nil
@@ -30,15 +30,14 @@ struct PastedFrame {
   /// lldb's own mark, and those of lists that Markdown makes of it.
   static let debuggerMarks: [UInt8] = Array("*+- ".utf8)
 
-  /// Whether the number behind the image is an offset in it: addresses are larger, or as wide as a pointer.
-  static func isOffset(_ frame: TextFrame) -> Bool { frame.address < 0x1000_0000 && !frame.isPadded }
-
   // MARK: Forms
 
   /// "0  Shop  0x5a10 parse() + 12 (Config.swift:12)"
   private static func numbered(_ line: TextBytes) -> PastedFrame? {
     guard var frame = TextFrame(line), frame.hasAddress, let number = frame.number else { return nil }
     if frame.file == nil, frame.functionOffset == nil { frame.function = frame.function.map { unbracketed($0) } }
+    // An address is larger, or as wide as a pointer. Debuggers write no offsets.
+    if frame.address < 0x1000_0000, !frame.isPadded { frame.moduleOffset = frame.address }
     return PastedFrame(number, frame)
   }
 

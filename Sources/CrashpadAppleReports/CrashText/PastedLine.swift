@@ -22,7 +22,7 @@ enum PastedLine {
       let line = content(line)
       if isOther(line) { return false }
       if isMark(line) { return true }
-      guard let frame = PastedFrame(line, isInStack: false, after: nil) else { continue }
+      guard let frame = PastedFrame(line, mayBeBare: false, after: nil) else { continue }
       count = frame.number == count ? count + 1 : frame.number == 0 ? 1 : 0
       if count == 3 { return true }
     }
@@ -43,7 +43,7 @@ enum PastedLine {
     if line.has(suffix: "First throw call stack:") || terminate(line) != nil || loader(line) != nil { return true }
     if debuggerStop(line) != nil || xcode(line) != nil || privacy(line) != nil { return true }
     if line.first(of: "frame #") != nil, line.contains(UInt8(ascii: "`")) {
-      return PastedFrame(line, isInStack: false, after: nil) != nil
+      return PastedFrame(line, mayBeBare: false, after: nil) != nil
     }
     return line.has(prefix: "Uncaught Kotlin exception: ") || crashedThread(line) != nil
   }

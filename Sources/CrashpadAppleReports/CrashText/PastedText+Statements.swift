@@ -36,7 +36,7 @@ extension PastedText {
     if case .thread(let index) = owner, builder.snapshot.threads[index].frames?.isEmpty == true {
       owner = .none
       builder.snapshot.threads.removeLast()
-      builder.report.faultingThread = nil
+      if builder.report.faultingThread == index { builder.report.faultingThread = nil }
     }
     beginThread(named: name, isCrashed: true)
     return true
@@ -90,7 +90,7 @@ extension PastedText {
 
   private mutating func add(message: String) {
     builder.report.statesCrash = true
-    guard !builder.report.messages.contains(where: { $0.text == message }) else { return }
+    guard messages.insert(message).inserted else { return }
     builder.addMessage(message)
     // It names the exception, and the lines of other runtimes only its class.
     if message.hasPrefix("*** Terminating app") { builder.report.messages.swapAt(0, builder.report.messages.count - 1) }
@@ -157,7 +157,7 @@ extension PastedText {
     if reason.has(prefix: "Fatal error: ") {
       add(message: reason.string)
     } else if !reason.isEmpty, !exception.read(stop: reason) {
-      // A breakpoint, a step: nothing crashed.
+      // A breakpoint, a step, a signal that ends nothing: nothing crashed.
       return
     }
     builder.report.faultingThread = builder.report.faultingThread ?? index

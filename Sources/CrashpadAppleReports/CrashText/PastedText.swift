@@ -20,6 +20,8 @@ struct PastedText {
   var owner = Owner.none
   /// The number of the last frame.
   private var lastNumber: UInt64?
+  /// Whether frames of this stack have addresses: then a number and words below it are no frame.
+  private var hasAddresses = false
   /// The last line that says nothing else: it may be the name of the thread whose frames follow.
   private var title: TextBytes?
   private var modules: [TextBytes: Int] = [:]
@@ -27,6 +29,8 @@ struct PastedText {
   var exception = PastedException()
   /// The line that has just been read was "Fatal Exception: NAME": the next may be its reason.
   var isReasonNext = false
+  /// The messages so far; a console may have one twice.
+  var messages: Set<String> = []
   /// Whether reasons of a termination follow.
   var isInTermination = false
   /// Whether the text is Crashlytics' export, in which "#" begins comments.
@@ -57,7 +61,7 @@ struct PastedText {
       if !words.isEmpty, !exportHead(words) { beginThread(named: words) }
     } else if statement(line) {
       title = nil
-    } else if let frame = PastedFrame(line, isInStack: isInStack, after: lastNumber) {
+    } else if let frame = PastedFrame(line, mayBeBare: isInStack && !hasAddresses, after: lastNumber) {
       add(frame)
     } else if mayBeReason {
       exception.reason = exception.reason ?? line.string
@@ -93,14 +97,16 @@ struct PastedText {
       if builder.report.faultingThread == nil { builder.report.faultingThread = index }
     }
     builder.snapshot.threads.append(thread)
-    owner = .thread(index)
-    lastNumber = nil
+    begin(.thread(index))
   }
 
   /// Begins the stack of an exception; a text may have it twice.
   mutating func beginException() {
-    owner = builder.report.lastException.isEmpty ? .lastException : .repeated
-    lastNumber = nil
+    begin(builder.report.lastException.isEmpty ? .lastException : .repeated)
+  }
+
+  private mutating func begin(_ list: Owner) {
+    (owner, lastNumber, hasAddresses) = (list, nil, false)
   }
 
   // MARK: Frames
@@ -110,6 +116,7 @@ struct PastedText {
     title = nil
     if !isInStack { beginThread(named: nil) }
     lastNumber = frame.number ?? lastNumber
+    if frame.source.hasAddress { hasAddresses = true }
     let recorded = recorded(frame.source)
     switch owner {
     case .none, .repeated: break
@@ -134,7 +141,7 @@ struct PastedText {
     frame.isInlined = source.isInlined
     guard !source.image.isEmpty, !source.image.equals("???"), !source.image.equals("...") else { return frame }
     frame.module = module(source.image)
-    if source.hasAddress, PastedFrame.isOffset(source) { frame.moduleOffset = source.address }
+    frame.moduleOffset = source.moduleOffset
     return frame
   }
 

@@ -129,8 +129,31 @@ extension ReportBuilder {
       let version = runtime.split(separator: " ").last.map(String.init) ?? ""
       platform.simulatedVersion = version.first?.isNumber == true ? version : nil
     }
-    snapshot.system.platform = platform
+    platform.name = platform.name ?? simulatedSDK
     if snapshot.system.operatingSystem == .unknown { snapshot.system.operatingSystem = .macos }
+    takeSimulatedVersion(&platform)
+    snapshot.system.platform = platform
+  }
+
+  /// PLCrashReporter writes "Mac OS X 9.0" for iOS 9.0 in the Simulator: before 10 there was no version of macOS.
+  private mutating func takeSimulatedVersion(_ platform: inout Platform) {
+    guard snapshot.system.operatingSystem == .macos, let major = snapshot.system.osMajor, major < 10 else { return }
+    let parts = [major, snapshot.system.osMinor ?? 0] + [snapshot.system.osBugfix].compactMap { $0 }.filter { $0 > 0 }
+    platform.simulatedVersion = platform.simulatedVersion ?? parts.map(String.init).joined(separator: ".")
+    (snapshot.system.osMajor, snapshot.system.osMinor, snapshot.system.osBugfix) = (nil, nil, nil)
+  }
+
+  /// The platform of the SDK from which images come: "…/iPhoneSimulator.sdk/System/…", "…/iPhoneSimulator9.0.sdk/…".
+  private var simulatedSDK: Platform.Name? {
+    let names: [(start: String, platform: Platform.Name)] = [
+      ("iPhoneSimulator", .iOS), ("AppleTVSimulator", .tvOS), ("WatchSimulator", .watchOS),
+    ]
+    for module in snapshot.modules {
+      guard let path = module.name.flatMap(stored), path.containsBytes(".sdk/") else { continue }
+      let folders = path.split(separator: "/").filter { $0.hasSuffix(".sdk") }
+      if let row = names.first(where: { row in folders.contains { $0.hasPrefix(row.start) } }) { return row.platform }
+    }
+    return nil
   }
 
   /// Such as "iOS 18.5", the folder of a simulated system in the path of an image; else from the message "CoreSimulator

@@ -97,8 +97,8 @@ extension PruneList: RandomAccessCollection {
   package subscript(index: Int) -> PruneReport { Self.report(items[index], others) }
 }
 
-/// Ids that may have been added before: some that were not pass for it, but none that was is missed. A megabyte for any
-/// number of ids.
+/// A Bloom filter of ids: it never misses an id that was inserted, and may take another one for it. It has a megabyte,
+/// whatever the number of ids.
 struct IDFilter {
   private static let bitCount: UInt64 = 1 << 23
   private var bits = [UInt64](repeating: 0, count: Int(bitCount / 64))

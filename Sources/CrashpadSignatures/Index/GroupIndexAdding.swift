@@ -39,7 +39,7 @@ struct GroupIndexAdding {
   /// The changes of the sums by added rows, which are not made yet.
   private var sums: [Sum: Int64] = [:]
 
-  /// By bytes, as the index compares: equal texts may have other bytes.
+  /// Names are bytes, which the index compares: texts that are equal in Swift may differ in them.
   private struct Sum: Hashable {
     let fact: String
     let signature: Int64
@@ -110,7 +110,7 @@ struct GroupIndexAdding {
     try separate(entry, from: forms)
   }
 
-  /// Adds to the sums what the rows since the last time add.
+  /// Writes the counts of the rows that were added since the last call.
   mutating func finish() throws {
     for (sum, count) in sums {
       let (name, part) = (String(decoding: sum.name, as: UTF8.self), String(decoding: sum.part, as: UTF8.self))
@@ -119,7 +119,7 @@ struct GroupIndexAdding {
     sums.removeAll(keepingCapacity: true)
   }
 
-  /// As the triggers take it away.
+  /// Counts a crash in the same sums from which the triggers take it.
   private mutating func add(_ facts: CrashFacts, _ signature: Int64) {
     func add(_ fact: String, _ name: String, _ part: String = "") {
       let sum = Sum(fact: fact, signature: signature, name: Array(name.utf8), part: Array(part.utf8))
@@ -129,9 +129,7 @@ struct GroupIndexAdding {
     if let version = facts.version { add("version", version, facts.program ?? "") }
     if let device = facts.device { add("device", device) }
     if let system = facts.system { add("system", system) }
-    if let day = facts.time.map({ Int($0 / 86400) }), let time = facts.time, time >= 0,
-      GroupCounts.knownDays.contains(day)
-    {
+    if let day = facts.time.map({ Int($0 / 86400) }), GroupCounts.knownDays.contains(day) {
       add(facts.version == nil ? "unversioned" : "day", String(day), facts.version ?? "")
     }
   }

@@ -4,7 +4,7 @@ internal import CCrashpadElfutils
 
 /// A call in the code of a function, as its entry says.
 struct CallSite {
-  /// Nil of a jump, which does not return.
+  /// Nil for a jump, which does not return.
   var returnAddress: UInt64?
   /// The offset of the called function's entry; nil if it is not known before the program runs.
   var target: UInt64?
@@ -36,9 +36,11 @@ extension DieScanner {
     // Functions in functions have calls of their own.
     var nested: Int?
     var (offset, depth) = (0, 0)
+    // The bytes that were read count, although they say nothing.
+    func none() -> CallSites { CallSites(bytes: sites.bytes) }
     while offset < min(unit.byteCount, most), sites.all.count < CallSites.most {
       sites.bytes = offset
-      guard let code = unit.unsigned(&offset) else { return CallSites() }
+      guard let code = unit.unsigned(&offset) else { return none() }
       if code == 0 {
         depth -= 1
         if depth <= 0 { return sites }
@@ -46,26 +48,26 @@ extension DieScanner {
         if nested == depth { nested = nil }
         continue
       }
-      guard code < UInt64(abbreviations.count), abbreviations[Int(code)].isKnown else { return CallSites() }
+      guard code < UInt64(abbreviations.count), abbreviations[Int(code)].isKnown else { return none() }
       let abbreviation = abbreviations[Int(code)]
       if depth == 0 {
         sites.areAll = attributes[abbreviation.first..<abbreviation.end].contains { Self.saysAll($0.name) }
       }
       if abbreviation.isCallSite, nested == nil {
-        guard var site = callSite(abbreviation, unit, &offset, unitStart, addresses) else { return CallSites() }
+        guard var site = callSite(abbreviation, unit, &offset, unitStart, addresses) else { return none() }
         site.inlined = inlined.suffix(Self.maximumLevel).reversed().map(\.origin)
         sites.all.append(site)
       } else if abbreviation.isInlinedCall, abbreviation.hasChildren {
-        guard let site = callSite(abbreviation, unit, &offset, unitStart, addresses) else { return CallSites() }
+        guard let site = callSite(abbreviation, unit, &offset, unitStart, addresses) else { return none() }
         if let origin = site.target { inlined.append((depth, origin)) }
       } else {
-        guard skip(abbreviation, unit, &offset) else { return CallSites() }
+        guard skip(abbreviation, unit, &offset) else { return none() }
         if abbreviation.isFunction, abbreviation.hasChildren, depth > 0, nested == nil { nested = depth }
       }
       if abbreviation.hasChildren { depth += 1 } else if depth == 0 { return sites }
     }
     // A call that was left out may be another way.
-    return CallSites()
+    return none()
   }
 
   private static func saysAll(_ name: UInt32) -> Bool {

@@ -18,12 +18,10 @@ extension DwarfUnit {
       guard let function = definition(of: offset), seen.insert(function.offset).inserted else { break }
       let jumps = function.callSites.all.filter(\.isTail)
       let hasOneWay = Set(jumps.map(\.target)).count == 1 && jumps[0].target != nil
-      let named = namedFunction(at: offset)
       let inlined = hasOneWay && Set(jumps.map(\.inlined)).count == 1 ? jumps[0].inlined : []
       path.append(
         CalledFunction(
-          function: frame(named.name, nil, named.place),
-          inlined: inlined.map { frame(namedFunction(at: $0).name, nil, namedFunction(at: $0).place) },
+          function: frame(at: offset), inlined: inlined.map { frame(at: $0) },
           targets: jumps.map { $0.target.flatMap { namedFunction(at: $0).name } }, isCertain: isCertain))
       isCertain = isCertain && function.callSites.areAll
       target = hasOneWay ? jumps[0].target : nil

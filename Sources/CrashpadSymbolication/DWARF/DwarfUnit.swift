@@ -185,8 +185,7 @@ final class DwarfUnit {
     var frames: [SymbolizedAddress.Frame] = []
     var location = location(address)
     for call in function.inlinedCalls(at: address).reversed() {
-      let called = namedFunction(at: call.origin)
-      frames.append(frame(called.name, location, called.place))
+      frames.append(frame(at: call.origin, location))
       location = SourceLocation(file: fileName(call.file), line: call.line, column: call.column)
     }
     let name = symbolName(address) ?? name(of: function, symbolName)
@@ -194,7 +193,13 @@ final class DwarfUnit {
     return SymbolizedAddress(frames: frames, functionAddress: function.entry, isNearest: false)
   }
 
-  func frame(_ name: String?, _ location: SourceLocation?, _ place: DwarfSections.Place)
+  /// The frame of the function whose entry, or whose call's entry, is at `offset`.
+  func frame(at offset: UInt64, _ location: SourceLocation? = nil) -> SymbolizedAddress.Frame {
+    let named = namedFunction(at: offset)
+    return frame(named.name, location, named.place)
+  }
+
+  private func frame(_ name: String?, _ location: SourceLocation?, _ place: DwarfSections.Place)
     -> SymbolizedAddress.Frame
   {
     SymbolizedAddress.Frame(
@@ -232,7 +237,8 @@ final class DwarfUnit {
     } else if let short = found?.short, short.hasPrefix("{closure#"), short.hasSuffix("}") {
       place.closureNumber = Int(short.dropFirst(9).dropLast())
     }
-    names[offset] = (found?.linkage ?? found?.short, place)
-    return names[offset] ?? (nil, place)
+    let named = (name: found?.linkage ?? found?.short, place: place)
+    names[offset] = named
+    return named
   }
 }

@@ -80,19 +80,31 @@ struct ElfSegmentImage {
     }
   }
 
+  /// The tags of the dynamic section that are read: DT_HASH, DT_STRTAB, DT_SYMTAB, DT_STRSZ and DT_GNU_HASH.
+  private enum Tag {
+    static let hash: UInt64 = 4
+    static let names: UInt64 = 5
+    static let symbols: UInt64 = 6
+    static let namesSize: UInt64 = 10
+    static let gnuHash: UInt64 = 0x6fff_fef5
+    static let all = [hash, names, symbols, namesSize, gnuHash]
+  }
+
   /// The dynamic symbols and their names.
   private func symbols(_ bytes: RawSpan) -> [Section] {
     guard let range = dynamic?.content(in: bytes) else { return [] }
     var values: [UInt64: UInt64] = [:]
     for place in stride(from: range.offset, to: range.end - 2 * wordSize + 1, by: 2 * wordSize) {
       guard let tag = number(place, wordSize, bytes), tag != 0 else { break }
-      if values[tag] == nil { values[tag] = number(place + wordSize, wordSize, bytes) }
+      // A damaged section may be as large as the file.
+      if values[tag] == nil, Tag.all.contains(tag) { values[tag] = number(place + wordSize, wordSize, bytes) }
     }
     let entrySize = header.is64Bit ? 24 : 16
-    guard let names = values[5], let table = values[6], let size = values[10], var text = content(names, bytes),
-      var entries = content(table, bytes)
+    guard let names = values[Tag.names], let table = values[Tag.symbols], let size = values[Tag.namesSize],
+      var text = content(names, bytes), var entries = content(table, bytes)
     else { return [] }
-    let count = values[4].flatMap { chainCount($0, bytes) } ?? values[0x6fff_fef5].flatMap { hashCount($0, bytes) }
+    let count =
+      values[Tag.hash].flatMap { chainCount($0, bytes) } ?? values[Tag.gnuHash].flatMap { hashCount($0, bytes) }
     text = ByteRange(offset: text.offset, count: Int(min(size, UInt64(text.count))))
     // Linkers put the names behind the symbols.
     let behind = names > table ? Int(min((names - table) / UInt64(entrySize), UInt64(bytes.byteCount))) : nil

@@ -52,14 +52,16 @@ final class GoLines {
     let start = text &+ function.start
     var place = address - start
     var frames: [SymbolizedAddress.Frame] = []
-    while frames.count < Self.deepest, let index = table.callIndex(function, at: place),
+    var steps = GoTable.mostStepsOfLookup
+    while frames.count < Self.deepest, let index = table.callIndex(function, at: place, &steps),
       let call = table.call(index, of: function, in: calls)
     {
       frames.append(
-        SymbolizedAddress.Frame(function: table.name(call.name), location: table.location(function, at: place)))
+        SymbolizedAddress.Frame(
+          function: table.name(call.name), location: table.location(function, at: place, &steps)))
       place = call.caller
     }
-    frames.append(SymbolizedAddress.Frame(function: name, location: table.location(function, at: place)))
+    frames.append(SymbolizedAddress.Frame(function: name, location: table.location(function, at: place, &steps)))
     return SymbolizedAddress(frames: frames, functionAddress: start, isNearest: false)
   }
 

@@ -165,14 +165,17 @@ struct GoTable {
 
   /// The largest number of steps through one table of values, of which a function has one for each change.
   private static let mostSteps = 1 << 20
+  /// The largest number of steps of one lookup, which goes through several tables for each inlined call.
+  static let mostStepsOfLookup = 1 << 22
 
   /// The value of a table at an instruction, whose offset from the start of the function is given. Nil if the table does not
-  /// reach it.
-  private func value(_ table: Int, at target: UInt64, _ bytes: RawSpan) -> Int32? {
+  /// reach it, or if no more of `steps` are left.
+  private func value(_ table: Int, at target: UInt64, _ bytes: RawSpan, _ steps: inout Int) -> Int32? {
     guard table > 0 else { return nil }
     var place = values + table
     var (pc, value) = (0 as UInt64, -1 as Int32)
-    for step in 0..<Self.mostSteps {
+    for step in 0..<min(Self.mostSteps, steps) {
+      steps -= 1
       guard let change = bytes.unsigned(&place), change != 0 || step == 0, let advance = bytes.unsigned(&place) else {
         return nil
       }
@@ -185,10 +188,10 @@ struct GoTable {
   }
 
   /// The place in the source of an instruction, by its offset in the function.
-  func location(_ function: Function, at target: UInt64) -> SourceLocation? {
+  func location(_ function: Function, at target: UInt64, _ steps: inout Int) -> SourceLocation? {
     bytes.withBytes { bytes -> SourceLocation? in
-      guard let line = value(function.lineValues, at: target, bytes), line > 0 else { return nil }
-      let index = value(function.fileValues, at: target, bytes)
+      guard let line = value(function.lineValues, at: target, bytes, &steps), line > 0 else { return nil }
+      let index = value(function.fileValues, at: target, bytes, &steps)
       return SourceLocation(file: index.flatMap { file(Int($0), function, bytes) }, line: UInt64(line))
     }
   }
@@ -214,8 +217,8 @@ struct GoTable {
   }
 
   /// The index of the inlined call at an instruction; nil if it is in the function itself.
-  func callIndex(_ function: Function, at target: UInt64) -> Int? {
-    bytes.withBytes { value(function.callValues, at: target, $0) }.flatMap { $0 >= 0 ? Int($0) : nil }
+  func callIndex(_ function: Function, at target: UInt64, _ steps: inout Int) -> Int? {
+    bytes.withBytes { value(function.callValues, at: target, $0, &steps) }.flatMap { $0 >= 0 ? Int($0) : nil }
   }
 
   func hasCalls(_ function: Function) -> Bool { function.calls != nil && function.callValues > 0 }

@@ -69,6 +69,7 @@ package struct SymbolizedAddress: Sendable, Hashable {
   package let functionAddress: UInt64
   /// Whether the name is that of the nearest preceding symbol, which may be another function.
   package let isNearest: Bool
+
   package init(frames: [Frame], functionAddress: UInt64, isNearest: Bool) {
     self.frames = frames
     self.functionAddress = functionAddress

@@ -40,6 +40,11 @@ struct SymbolSearchPass {
     return binary?.file.hasDebugInfo == true || (binary != nil && debug != nil)
   }
 
+  private var hasNames: Bool {
+    !others.isEmpty || debug != nil || companion != nil || binary?.file.hasDebugInfo == true
+      || loadedMachO?.file.hasDwarf == true
+  }
+
   /// Adds the file at `path` if it exists and is from the right build.
   ///
   /// - Parameters:
@@ -162,12 +167,9 @@ struct SymbolSearchPass {
 
   /// Whether a file of this kind is still needed. A Breakpad file has names and rules for frames.
   private func wants(_ part: ServerRequest.Part) -> Bool {
-    if !others.isEmpty { return false }
     switch part {
-    case .names:
-      return debug == nil && companion == nil && binary?.file.hasDebugInfo != true
-        && loadedMachO?.file.hasDwarf != true
-    case .program: return binary == nil && loadedMachO == nil && library == nil
+    case .names: !hasNames
+    case .program: others.isEmpty && binary == nil && loadedMachO == nil && library == nil
     }
   }
 
@@ -198,9 +200,6 @@ struct SymbolSearchPass {
   consuming func result() -> SymbolMatches {
     var result = SymbolMatches()
     // If the right file was found, others with the same name do not matter.
-    let hasNames =
-      !others.isEmpty || debug != nil || companion != nil || binary?.file.hasDebugInfo == true
-      || loadedMachO?.file.hasDwarf == true
     result.refused = hasNames ? [] : refused
     result.missing = missing
     result.answers = answers

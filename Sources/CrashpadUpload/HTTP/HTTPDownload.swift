@@ -81,19 +81,29 @@ extension HTTPConnection {
     if let failure = download.failure { throw failure }
     guard code == 0 else {
       let text = message.text ?? (unsafe String(cString: curl.easyErrorText(code)))
-      throw .transfer(Self.failure(code, text))
+      throw .transfer(failure(code, text, download))
     }
     guard 300..<400 ~= download.status, download.status != 304 else { return }
-    var target: UnsafePointer<CChar>?
-    guard unsafe curl_get_text(curl.getInfo, handle, CURL_INFO_REDIRECT_URL, &target) == 0, let target = unsafe target
-    else { throw .redirect }
-    download.redirect = unsafe String(cString: target)
+    guard let target = text(CURL_INFO_REDIRECT_URL) else { throw .redirect }
+    download.redirect = target
   }
 
-  /// libcurl has one result for each time limit.
-  private static func failure(_ code: curl_code, _ text: String) -> TransferFailure {
-    let kind = code == CURL_OPERATION_TIMEDOUT ? .timeout : TransferFailure.Kind(code)
-    return TransferFailure(kind: kind, message: Transfer.withoutSecrets(text), wasSent: false)
+  private func text(_ info: curl_info) -> String? {
+    var text: UnsafePointer<CChar>?
+    guard unsafe curl_get_text(curl.getInfo, handle, info, &text) == 0 else { return nil }
+    return unsafe text.map { unsafe String(cString: $0) }
+  }
+
+  private func failure(_ code: curl_code, _ text: String, _ download: Download) -> TransferFailure {
+    let isConnected = self.text(CURL_INFO_PRIMARY_IP)?.isEmpty == false
+    let kind: TransferFailure.Kind? =
+      switch code {
+      // libcurl has one result for all time limits.
+      case CURL_OPERATION_TIMEDOUT: .timeout
+      case CURL_UNSUPPORTED_PROTOCOL where isConnected: .notHTTP
+      default: nil
+      }
+    return TransferFailure(code, text, kind, headerCount: download.headerCount, wasSent: false)
   }
 
   private func configure(_ limits: DownloadLimits, _ download: Download) {
@@ -126,7 +136,9 @@ private final class Download {
   private(set) var count: Int64 = 0
   private(set) var failure: DownloadFailure?
   var redirect: String?
-  private var headerCount = 0
+  /// The bytes of header lines so far.
+  private(set) var headerCount = 0
+  /// Whether the answer has a length, or a mark of its end.
   private var hasEnd = false
   private var discarded = 0
   private static let mostDiscarded = 1 << 20
@@ -167,7 +179,7 @@ private final class Download {
     if line.hasPrefix("http/") {
       // A proxy's answer, or a provisional one, may come before the one that counts.
       (status, hasEnd) = (line.split(separator: " ").dropFirst().first.flatMap { Int($0.prefix(3)) } ?? 0, false)
-    } else if line.hasPrefix("content-length:") || line.hasPrefix("transfer-encoding:") {
+    } else if line.hasPrefix("content-length:") || line.hasPrefix("transfer-encoding:") && line.contains("chunked") {
       hasEnd = true
     }
     return bytes.count

@@ -149,28 +149,15 @@ final class Transfer {
   // MARK: Failures
 
   func failure(_ code: curl_code, _ text: String) -> TransferFailure {
-    let kind: TransferFailure.Kind
-    var message = text
+    if hasEnded { return TransferFailure(kind: .ended, message: "no answer in time", wasSent: wasSent) }
+    let kind: TransferFailure.Kind?
     switch code {
-    case _ where hasEnded:
-      kind = .ended
-      message = "no answer in time"
-    case _ where headerCount > Self.maximumHeaders:
-      kind = .other
-      message = "the answer has more than \(Self.maximumHeaders >> 10) KiB of header lines"
-    // libcurl's limit for a line.
-    case CURL_OUT_OF_MEMORY, CURL_TOO_LARGE:
-      kind = .other
-      message = "a line of the answer is too long"
     case CURL_UNSUPPORTED_PROTOCOL where isConnected: kind = .notHTTP
-    case _ where stall != nil:
-      kind = .timeout
-      message = stall ?? text
-    case CURL_ABORTED_BY_CALLBACK, CURL_READ_ERROR:
-      kind = bodyFailure.map { .unreadable($0) } ?? .other
-    default: kind = TransferFailure.Kind(code)
+    case _ where stall != nil: kind = .timeout
+    case CURL_ABORTED_BY_CALLBACK, CURL_READ_ERROR: kind = bodyFailure.map { .unreadable($0) } ?? .other
+    default: kind = nil
     }
-    return TransferFailure(kind: kind, message: Self.withoutSecrets(message), wasSent: wasSent)
+    return TransferFailure(code, stall ?? text, kind, headerCount: headerCount, wasSent: wasSent)
   }
 
   /// libcurl's messages quote addresses that it can't use, including the password.
@@ -183,6 +170,26 @@ final class Transfer {
 
   static func seconds(_ milliseconds: Int64) -> String {
     milliseconds % 1000 == 0 ? "\(milliseconds / 1000) s" : "\(milliseconds) ms"
+  }
+}
+
+extension TransferFailure {
+  /// The meaning of libcurl's result.
+  ///
+  /// - Parameters:
+  ///   - kind: the kind, if more than the result is known about it.
+  ///   - headerCount: the bytes of header lines that came.
+  init(_ code: curl_code, _ text: String, _ kind: Kind?, headerCount: Int, wasSent: Bool) {
+    let most = Transfer.maximumHeaders
+    if headerCount > most {
+      let text = "the answer has more than \(most >> 10) KiB of header lines"
+      self.init(kind: .other, message: text, wasSent: wasSent)
+    } else if [CURL_OUT_OF_MEMORY, CURL_TOO_LARGE].contains(code) {
+      // libcurl's limit for a line.
+      self.init(kind: .other, message: "a line of the answer is too long", wasSent: wasSent)
+    } else {
+      self.init(kind: kind ?? Kind(code), message: Transfer.withoutSecrets(text), wasSent: wasSent)
+    }
   }
 }
 

@@ -60,7 +60,7 @@ struct ReportChangeRun {
       outcome.bytes = report?.totalSize
       if report == nil, try !takesRemains || !database.hasRemains(id) { throw ReportChangeFailure.notFound }
       if let session {
-        try change(session, id)
+        try apply(session, id, report)
       } else if let report {
         // The lock of a dead owner is ignored.
         if let lock = try database.lockState(report.id, in: report.state), lock != .abandoned {
@@ -72,5 +72,14 @@ struct ReportChangeRun {
       outcome.failure = (error as? ReportChangeFailure)?.cause ?? error
     }
     return outcome
+  }
+
+  private func apply(_ session: DatabaseSession, _ id: UUIDBytes, _ report: Report?) throws {
+    do { try change(session, id) } catch {
+      // A disk that has room for a session may have none for a lock.
+      let failure = ((error as? ReportChangeFailure)?.cause ?? error) as? FileFailure
+      guard deletes, failure?.isOutOfRoom == true, let report, database.removeWithoutLock(report.file) == .removed
+      else { throw error }
+    }
   }
 }

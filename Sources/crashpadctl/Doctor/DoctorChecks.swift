@@ -218,16 +218,18 @@ struct DoctorChecks {
     good("alternate stacks", size)
     let blocked = facts.blockedSignals.map { linuxSignalName($0) }.joined(separator: ", ")
     let ignored = facts.ignoredSignals.map { linuxSignalName($0) }.joined(separator: ", ")
-    if !blocked.isEmpty {
+    if facts.blockedSignals.contains(SystemFacts.stopSignal) {
       add(
         "signals", .limited, "\(blocked) blocked from the start",
-        "what blocks them in a program too dies of a fault without a dump, and is stopped late",
+        "what blocks \(linuxSignalName(SystemFacts.stopSignal)) in a program too is stopped late",
         "start the program with no signal blocked")
     } else if !ignored.isEmpty {
       add(
         "signals", .limited, "\(ignored) ignored from the start",
         "the handler takes them back, but a program that ignores them again loses dumps",
         "start the program with the default actions")
+    } else if !blocked.isEmpty {
+      add("signals", .note, "\(blocked) blocked from the start", "the handler gets the signals of faults all the same")
     } else {
       good("signals", "none is blocked or ignored")
     }

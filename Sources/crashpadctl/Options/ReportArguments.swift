@@ -3,7 +3,6 @@ import ArgumentParser
 import CrashpadDatabase
 import CrashpadFiles
 import Glibc
-import CrashpadFiles
 import CrashpadJSON
 import CrashpadSnapshot
 import SystemPackage

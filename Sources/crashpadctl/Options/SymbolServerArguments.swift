@@ -46,12 +46,16 @@ struct SymbolServerArguments: OptionTable {
   }
 
   /// Whether files of servers are to be used.
-  var isGiven: Bool { !urls.isEmpty || cache != nil || Environment.text(Self.variable) != nil }
+  var isGiven: Bool { !urls.isEmpty || cache != nil || offline || Environment.text(Self.variable) != nil }
 
-  /// The words that another command needs for the same servers. A file of secrets stays one; header fields are left out, as they
-  /// may be secrets.
+  /// The words that another command needs for the same servers. What may be a secret is left out: header fields, and addresses
+  /// with user info or a query.
   var words: [String] {
-    urls.flatMap { ["--symbols-url", $0] } + (cache.map { ["--symbols-cache", $0] } ?? [])
+    let open = urls.filter { url in
+      let address = hint { try SymbolServer(url).address }
+      return address.map { $0.publicText == $0.text } ?? false
+    }
+    return open.flatMap { ["--symbols-url", $0] } + (cache.map { ["--symbols-cache", $0] } ?? [])
       + (caFile.map { ["--symbols-ca-file", $0] } ?? []) + (offline ? ["--offline"] : [])
   }
 
@@ -60,7 +64,8 @@ struct SymbolServerArguments: OptionTable {
   /// The client for the servers; nil if none was named. Ends the tool if it can't be used.
   func client(debuginfod: Bool = false) throws -> SymbolServers? {
     var servers = try servers()
-    let hasOwn = !servers.isEmpty || cache != nil
+    // Without a server, --offline is about the standard cache, if there is one.
+    let hasOwn = !servers.isEmpty || cache != nil || (offline && ServerCache.standardPath != nil)
     if debuginfod { servers += debuginfodServers() }
     guard hasOwn || !servers.isEmpty else { return nil }
     let folder = try Self.folder(cache)
@@ -71,6 +76,8 @@ struct SymbolServerArguments: OptionTable {
 
   /// The directory of the cache. Ends the tool if there is none.
   static func folder(_ cache: String?) throws -> FilePath {
+    // An empty path would be the current directory.
+    if cache?.isEmpty == true { throw Terminal.failure("--symbols-cache names no directory.", .usage) }
     if let folder = cache.map({ FilePath(argument: $0) }) ?? ServerCache.standardPath { return folder }
     throw Terminal.failure("--symbols-cache is needed: neither XDG_CACHE_HOME nor HOME is set.", .usage)
   }
@@ -115,8 +122,6 @@ struct SymbolServerArguments: OptionTable {
   }
 
   @Sendable private static func say(_ event: SymbolServerEvent) {
-    if case .progress(let files, let bytes) = event { return DownloadProgress.shared.show(files, bytes) }
-    DownloadProgress.shared.clear()
     switch event {
     case .leftOut(let server, let reason):
       Terminal.warning("\(TextFormat.printable(server)) is not asked again: \(TextFormat.printable(reason))")
@@ -124,7 +129,7 @@ struct SymbolServerArguments: OptionTable {
       Terminal.warning("\(TextFormat.printable(url)): \(TextFormat.printable(reason))")
     case .cacheFailed(let path, let reason):
       Terminal.warning("the cache of symbol servers can't be used: \(TextFormat.printable(path)): \(reason)")
-    case .progress: break
+    case .progress(let files, let bytes): DownloadProgress.shared.show(files, bytes)
     }
   }
 }

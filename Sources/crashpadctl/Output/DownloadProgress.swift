@@ -26,7 +26,8 @@ final class DownloadProgress: Sendable {
       guard bytes - shown.bytes >= Self.step else { return }
       (shown.isOnScreen, shown.bytes) = (true, bytes)
       let count = TextFormat.count(files, "file")
-      Self.print("\r\(count), \(TextFormat.size(UInt64(bytes))) from symbol servers\u{1b}[K")
+      // Short enough for 40 columns: a line that wraps could not be removed.
+      Self.print("\r\(count), \(TextFormat.size(UInt64(bytes))) downloaded\u{1b}[K")
     }
   }
 

@@ -6,6 +6,7 @@ import CrashpadMinidump
 import CrashpadRedaction
 import CrashpadSignatures
 import CrashpadSnapshot
+import CrashpadSymbolServers
 import CrashpadSymbolication
 import CrashpadText
 import IntermediateDump
@@ -124,6 +125,12 @@ extension SymbolInputs.SeveralFiles: ExplainedError {
   }
 }
 
+extension ServerCache.NotACache: ExplainedError {
+  var explanation: FailureText {
+    FailureText("has files, but is no cache of symbol servers; nothing was removed", .usage)
+  }
+}
+
 extension SymbolInputs.NotWhole: ExplainedError {
   var explanation: FailureText {
     let reason = InputFile.NotReadable(reason: .unreadable).explanation
@@ -137,9 +144,10 @@ extension CrashGroups.NotAPart: ExplainedError {
 
 extension CrashGroups.Conflict: ExplainedError {
   var explanation: FailureText {
-    guard let shard else {
-      return FailureText("was made with another version of the rules than the parts before", .noData)
+    switch self {
+    case .rules: FailureText("was made with another version of the rules than the parts before", .noData)
+    case .content(let shard):
+      FailureText("part \(shard.number)/\(shard.total) is there twice with different content", .noData)
     }
-    return FailureText("part \(shard.number)/\(shard.total) is there twice with different content", .noData)
   }
 }

@@ -21,7 +21,8 @@ final class Progress {
     guard isShown, done - lastShown >= max(1, total / 100) else { return }
     lastShown = done
     isOnScreen = true
-    Terminal.errorPart("\r\(done) of \(total) (\(100 * done / total) %)")
+    // A longer line about downloads may be there.
+    Terminal.errorPart("\r\(done) of \(total) (\(100 * done / total) %)\u{1b}[K")
   }
 
   /// Removes the line, so that other text can be printed.

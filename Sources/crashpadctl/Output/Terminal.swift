@@ -17,6 +17,7 @@ enum Terminal {
     let isPlain = line.utf8.allSatisfy { (0x20..<0x7f).contains($0) || $0 == 0x0a }
     let lines = isPlain ? [] : line.split(separator: "\n", omittingEmptySubsequences: false)
     let text = isPlain ? line : lines.map { TextFormat.printable(String($0)) }.joined(separator: "\n")
+    if isErrorTerminal { DownloadProgress.shared.clear() }
     errorPart(TextStyle.error.coloringSeverity(text) + "\n")
   }
 

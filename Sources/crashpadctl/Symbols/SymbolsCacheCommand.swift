@@ -29,7 +29,8 @@ struct SymbolsCacheCommand: Command {
   mutating func rows(_ row: inout OptionRows) {
     row.symbolsCache(&cache)
     row.option(
-      &maxSize, "--max-size <size>", "Remove the oldest files until the others have this size, as 10GiB; or none.",
+      &maxSize, "--max-size <size>",
+      "Remove the oldest files until the rest fits into this size, e.g. 10GiB; none for no limit.",
       parse: LimitArgument<SizeArgument>.parse)
     row.dryRun(&dryRun, "Print what would be removed; change nothing.")
     row.format(&format, "Print text, or one JSON document.")

@@ -88,6 +88,8 @@ static void install(void) {
   if (strcmp(handler, "ends-full") == 0) set(ends, 0, 1);
   if (strcmp(handler, "ends-onstack") == 0) set(ends, SA_ONSTACK, 0);
   if (strcmp(handler, "ends-once") == 0) set(ends, (int)SA_RESETHAND, 0);
+  if (strcmp(handler, "ends-inside") == 0) set(ends, SA_NODEFER, 0);
+  if (strcmp(handler, "ends-inside-onstack") == 0) set(ends, SA_NODEFER | SA_ONSTACK, 0);
   if (strcmp(handler, "logs") == 0) set(logs, 0, 0);
   if (strcmp(handler, "logs-onstack") == 0) set(logs, SA_ONSTACK, 1);
   if (strcmp(handler, "jumps") == 0) set(jumps_out, 0, 0);

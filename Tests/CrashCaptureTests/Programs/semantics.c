@@ -257,6 +257,20 @@ static void actions_are_shown(void) {
   }
 }
 
+static void plain_functions_show_handlers(void) {
+  sighandler_t (*const setters[])(int, sighandler_t) = {signal, ssignal, sysv_signal, sigset};
+  const int numbers[] = {SIGSEGV, SIGABRT, SIGUSR1, SIGTERM};
+  for (unsigned index = 0; index < sizeof setters / sizeof *setters; index++) {
+    for (unsigned place = 0; place < sizeof numbers / sizeof *numbers; place++) {
+      set(numbers[place], note, SA_ONSTACK, SIGBUS);
+      sighandler_t earlier = setters[index](numbers[place], SIG_IGN);
+      say("own %d\n", earlier == note);
+      set(numbers[place], earlier, SA_ONSTACK, SIGBUS);
+      raise(numbers[place]);
+    }
+  }
+}
+
 static void abort_handler_returns(void) {
   set(SIGABRT, note, 0, 0);
   abort();
@@ -581,6 +595,7 @@ static const struct {
     MODE(partly_masked_handler_crashes),
     MODE(handler_crashes),
     MODE(actions_are_shown),
+    MODE(plain_functions_show_handlers),
     MODE(abort_handler_returns),
     MODE(abort_is_ignored),
     MODE(raised_abort_goes_on),

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Programs of C with faults from a seed."""
-from words import Names
+from programs import Faults
 
 HEAD = """#include <assert.h>
 #include <pthread.h>
@@ -16,16 +16,11 @@ volatile unsigned sink;
 """
 
 
-class Program:
-    language, extension = "C", "c"
+class Program(Faults):
+    language, extension, count = "C", "c", 10
 
-    def __init__(self, random):
-        self.random, self.names = random, Names(random)
-        self.faults = []
-        self.bodies = []
-        self.wrapper = self.names.fresh(lambda: random.choice(("stop_now", "give_up", "report_bug", "check_failed", "bail_out")))
-        for number in range(10):
-            self.fault(number)
+    def prepare(self):
+        self.wrapper = self.names.fresh(lambda: self.random.choice(("stop_now", "give_up", "report_bug", "check_failed", "bail_out")))
 
     def function(self, name, text, may_inline=True):
         """Some functions are for their file alone, and compilers may put those into their callers."""
@@ -72,7 +67,8 @@ class Program:
             call = f"{middle}()"
         else:
             call = f"{leaf}({argument})"
-        self.faults.append((f"{kind}-{number}", call))
+        self.add(kind, number, call)
+        return 1
 
     def source(self, version):
         """The second version has further functions and lines between the others."""

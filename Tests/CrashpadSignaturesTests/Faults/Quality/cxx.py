@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Programs of C++ with faults from a seed."""
-from words import LIKE_CXX, Names
+from programs import Faults
+from words import LIKE_CXX
 
 HEAD = """#include <algorithm>
 #include <cstdlib>
@@ -24,25 +25,17 @@ __attribute__((noinline)) void each(std::vector<int> &v, const std::function<voi
 """
 
 
-class Program:
-    language, extension = "C++", "cpp"
+class Program(Faults):
+    language, extension, head, count = "C++", "cpp", HEAD, 10
 
-    def __init__(self, random):
-        self.random, self.names = random, Names(random)
-        self.faults, self.bodies = [], []
-        self.space = random.choice(LIKE_CXX) if random.random() < 0.6 else "shop::"
-        number = 0
-        while number < 10:
-            number += self.fault(number)
+    def prepare(self):
+        self.space = self.random.choice(LIKE_CXX) if self.random.random() < 0.6 else "shop::"
 
     def body(self, text):
         """No two bodies are the same: compilers would make one function of them."""
         parts = text.split("sink++;")
         numbered = "".join(part + (f"sink += {17 * len(self.bodies) + index + 11};" if index + 1 < len(parts) else "") for index, part in enumerate(parts))
         self.bodies.append(numbered)
-
-    def add(self, name, number, call):
-        self.faults.append((f"{name}-{number}", call))
 
     def fault(self, number):
         r, names = self.random, self.names
@@ -110,17 +103,17 @@ class Program:
             self.add(kind, number, f"sink += {method}(wild);")
         return 1
 
-    def source(self, version):
-        lines = [HEAD]
-        for index, body in enumerate(self.bodies):
-            if version == 2:
-                lines.append(f"struct Extra{index} {{ int n; int get() {{ return n + {index}; }} }};\n")
-            lines.append(body)
-        for index, (_, call) in enumerate(self.faults):
-            lines.append(f"__attribute__((noinline)) void route{index}() {{ {call} sink++; }}")
-        lines.append("int main(int argc, char **argv) {\n  int n = argc > 1 ? atoi(argv[1]) : -1;")
-        lines += [f"  if (n == {index}) route{index}();" for index in range(len(self.faults))]
-        return "\n".join(lines + ["  return 0;\n}\n"])
+    begin = "int main(int argc, char **argv) {\n  int n = argc > 1 ? atoi(argv[1]) : -1;"
+    end = "  return 0;\n}\n"
+
+    def extra(self, index):
+        return f"struct Extra{index} {{ int n; int get() {{ return n + {index}; }} }};\n"
+
+    def route(self, index, call):
+        return f"__attribute__((noinline)) void route{index}() {{ {call} sink++; }}"
+
+    def choice(self, index):
+        return f"  if (n == {index}) route{index}();"
 
     builds = ["g++ -O0", "g++ -O2", "clang++ -O0", "clang++ -O2"]
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Programs of Rust with faults from a seed."""
-from words import LIKE_RUST, Names
+from programs import Faults
+from words import LIKE_RUST
 
 HEAD = """#![allow(dead_code, unused)]
 use std::cell::RefCell;
@@ -10,15 +11,8 @@ trait Weigh { fn weigh(&self, n: usize) -> usize; }
 """
 
 
-class Program:
-    language, extension = "Rust", "rs"
-
-    def __init__(self, random):
-        self.random, self.names = random, Names(random)
-        self.faults, self.bodies = [], []
-        number = 0
-        while number < 9:
-            number += self.fault(number)
+class Program(Faults):
+    language, extension, head = "Rust", "rs", HEAD
 
     def name(self):
         r = self.random
@@ -29,19 +23,18 @@ class Program:
         kind = r.choice("unwrap index panic overflow borrow closures traits slice thread key expect divide module".split())
         inline = r.choice(("", "", "#[inline(never)] "))
         name, owner = self.name(), self.names.type()
-        add = lambda n, call: self.faults.append((f"{kind}-{n}", call))
         if kind == "closures":
             self.bodies.append(f"#[inline(never)] fn {name}(n: usize) -> usize {{\n    let v = vec![1usize, 2, 3];\n    if n > 50 {{\n        v.iter().map(|x| {{ black_box(x);\n            v[black_box(n)] }}).sum()\n    }} else {{\n        v.iter().map(|x| {{ black_box(*x + 1);\n            black_box(None::<usize>).unwrap() }}).sum()\n    }}\n}}")
-            add(number, f"black_box({name}(black_box(99)));")
-            add(number + 1, f"black_box({name}(black_box(9)));")
+            self.add(kind, number, f"black_box({name}(black_box(99)));")
+            self.add(kind, number + 1, f"black_box({name}(black_box(9)));")
             return 2
         if kind == "traits":
             two = self.names.type()
             self.bodies.append(f"struct {owner}(usize);\nstruct {two}(usize);\nimpl Weigh for {owner} {{ {inline}fn weigh(&self, n: usize) -> usize {{ let v = vec![self.0]; v[black_box(n)] }} }}\n"
                                f"impl Weigh for {two} {{ {inline}fn weigh(&self, n: usize) -> usize {{ let o: Option<usize> = black_box(None); o.unwrap() + self.0 + n }} }}\n"
                                f"#[inline(never)] fn {name}(w: &dyn Weigh) -> usize {{ w.weigh(black_box(8)) + 1 }}")
-            add(number, f"black_box({name}(&{owner}(3)));")
-            add(number + 1, f"black_box({name}(&{two}(3)));")
+            self.add(kind, number, f"black_box({name}(&{owner}(3)));")
+            self.add(kind, number + 1, f"black_box({name}(&{two}(3)));")
             return 2
         body = {
             "unwrap": "let o: Option<usize> = black_box(None); o.unwrap() + n",
@@ -69,19 +62,20 @@ class Program:
             outer = self.name()
             self.bodies.append(f"fn {outer}(n: usize) -> usize {{ black_box({name}(n)) + 1 }}")
             call = f"black_box({outer}(black_box(1)));"
-        add(number, call)
+        self.add(kind, number, call)
         return 1
 
-    def source(self, version):
-        lines = [HEAD]
-        for index, body in enumerate(self.bodies):
-            if version == 2:
-                lines.append(f"pub fn extra_{index}(n: usize) -> usize {{ n + {index} }}\n")
-            lines.append(body)
-        lines += [f"#[inline(never)] fn route_{index}() {{ {call} black_box(0); }}" for index, (_, call) in enumerate(self.faults)]
-        lines.append("fn main() {\n    let n: i64 = std::env::args().nth(1).unwrap_or_default().parse().unwrap_or(-1);")
-        lines += [f"    if n == {index} {{ route_{index}(); }}" for index in range(len(self.faults))]
-        return "\n".join(lines + ["}\n"])
+    begin = "fn main() {\n    let n: i64 = std::env::args().nth(1).unwrap_or_default().parse().unwrap_or(-1);"
+    end = "}\n"
+
+    def extra(self, index):
+        return f"pub fn extra_{index}(n: usize) -> usize {{ n + {index} }}\n"
+
+    def route(self, index, call):
+        return f"#[inline(never)] fn route_{index}() {{ {call} black_box(0); }}"
+
+    def choice(self, index):
+        return f"    if n == {index} {{ route_{index}(); }}"
 
     builds = ["rustc -Copt-level=0", "rustc -Copt-level=2", "rustc -Copt-level=3"]
 
