@@ -10,7 +10,7 @@ package enum CoreRules {
   package static let unsupportedClass = Rule(
     "core-class", .error, "The ELF file is not little-endian; only such files are read")
   package static let unsupportedMachine = Rule(
-    "core-machine", .error, "The processor of the core is not x86-64, i386, AArch64 or ARM")
+    "core-machine", .error, "Cores of this processor are not read")
   package static let foreignSystem = Rule(
     "core-foreign-system", .error, "The core is of another system than Linux; only those of Linux are read")
   package static let headersOutside = Rule(

@@ -13,6 +13,9 @@ extension CoreReader {
       // fs_base
       thread.dataAddress = bytes.uint64(at: registers + 21 * 8)
     }
+    if let pointer = layout.named?.threadPointer {
+      thread.dataAddress = layout.word(bytes, at: registers + pointer * layout.wordSize)
+    }
     notes.times.append(
       (time(offset + layout.statusUserTime, bytes), time(offset + layout.statusSystemTime, bytes)))
     notes.signals.append((bytes.uint16(at: offset + CoreLayout.statusSignal), nil))
@@ -20,12 +23,8 @@ extension CoreReader {
   }
 
   private func context(_ start: Int, _ bytes: RawSpan) -> CPUContext {
-    switch layout.architecture {
-    case .x86_64: .x86_64(x86_64(start, bytes))
-    case .x86: named(CoreLayout.registers386, instructionPointer: 12, stackPointer: 15, start, bytes)
-    case .arm: named(CoreLayout.registersARM, instructionPointer: 15, stackPointer: 13, start, bytes)
-    case .arm64, .unknown: .arm64(aarch64(start, bytes))
-    }
+    if let registers = layout.named { return named(registers, start, bytes) }
+    return layout.architecture == .x86_64 ? .x86_64(x86_64(start, bytes)) : .arm64(aarch64(start, bytes))
   }
 
   /// `struct timeval`
@@ -35,14 +34,12 @@ extension CoreReader {
       microseconds: Int32(truncatingIfNeeded: layout.word(bytes, at: offset + layout.wordSize)))
   }
 
-  /// Registers of 32 bits; the numbers are indices in NT_PRSTATUS.
-  private func named(
-    _ names: [(name: String, index: Int)], instructionPointer: Int, stackPointer: Int, _ start: Int, _ bytes: RawSpan
-  ) -> CPUContext {
-    func word(_ index: Int) -> UInt64 { UInt64(bytes.uint32(at: start + 4 * index)) }
+  private func named(_ registers: CoreLayout.NamedRegisters, _ start: Int, _ bytes: RawSpan) -> CPUContext {
+    func word(_ index: Int) -> UInt64 { layout.word(bytes, at: start + layout.wordSize * index) }
     return .named(
-      layout.architecture, registers: names.map { CPUContext.NamedRegister(name: $0.name, value: word($0.index)) },
-      instructionPointer: word(instructionPointer), stackPointer: word(stackPointer))
+      layout.architecture,
+      registers: registers.list.map { CPUContext.NamedRegister(name: $0.name, value: word($0.index)) },
+      instructionPointer: word(registers.instructionPointer), stackPointer: word(registers.stackPointer))
   }
 
   /// `struct user_regs_struct`

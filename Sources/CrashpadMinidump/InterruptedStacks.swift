@@ -26,6 +26,9 @@ extension ProcessSnapshot {
       case .arm64: self = .context(wordSize: 8, stackPointer: 432)
       case .arm: self = .context(wordSize: 4, stackPointer: 84)
       case .x86: self = .registers386
+      case .riscv64: self = .context(wordSize: 8, stackPointer: 192)
+      case .ppc64: self = .context(wordSize: 8, stackPointer: 240)
+      case .loongarch64: self = .context(wordSize: 8, stackPointer: 208)
       case .unknown: return nil
       }
     }

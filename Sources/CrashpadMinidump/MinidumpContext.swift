@@ -2,22 +2,21 @@
 internal import CrashpadBytes
 internal import CrashpadSnapshot
 
-/// The register records of minidumps. Sources: Windows' CONTEXT, Breakpad's `minidump_cpu_{amd64,arm64,x86,arm}.h`.
+/// The register records of minidumps. Sources: Windows' CONTEXT, Breakpad's `minidump_cpu_{amd64,arm64,x86,arm,riscv,ppc64}.h`,
+/// Crashpad's `minidump_context.h`.
 enum MinidumpContext {
   /// Returns nil if the size or the flags do not fit the architecture.
   static func read(_ architecture: CPUArchitecture, _ range: ByteRange, _ bytes: RawSpan) -> CPUContext? {
     switch architecture {
     case .x86_64: return readAMD64(range, bytes)
     case .arm64: return readARM64(range, bytes) ?? readOldARM64(range, bytes)
-    case .x86: return readX86(range, bytes)
-    case .arm: return readARM(range, bytes)
-    case .unknown: return nil
+    case .x86, .arm, .riscv64, .ppc64, .loongarch64, .unknown: return NamedRecord.of(architecture)?.read(range, bytes)
     }
   }
 
   /// The architecture whose size and flags a record has. The larger records come first: those of others are shorter.
   static func architecture(of range: ByteRange, _ bytes: RawSpan) -> CPUArchitecture {
-    [.x86_64, .arm64, .x86, .arm].first { read($0, range, bytes) != nil } ?? .unknown
+    [.x86_64, .arm64, .x86, .arm, .riscv64, .ppc64].first { read($0, range, bytes) != nil } ?? .unknown
   }
 
   private static func readAMD64(_ range: ByteRange, _ bytes: RawSpan) -> CPUContext? {
@@ -81,34 +80,73 @@ enum MinidumpContext {
     context.pc = bytes.uint64(at: offset + 256)
   }
 
-  private static func readX86(_ range: ByteRange, _ bytes: RawSpan) -> CPUContext? {
-    guard range.count >= MinidumpFormat.contextX86Size - 512, bytes.uint32(at: range.offset) & 0x0001_0000 != 0 else {
-      return nil
+  // MARK: Records of named registers
+
+  /// A record whose registers are listed by their names.
+  struct NamedRecord {
+    let architecture: CPUArchitecture
+    /// The size of a register in bytes.
+    let wordSize: Int
+    /// The size of a whole record, and that of the part with these registers, in bytes.
+    let size: Int
+    let minimumSize: Int
+    /// The flags of which a record has one or more, and those that are written: of the parts that are known.
+    let signature: UInt32
+    let flags: UInt32
+    /// The registers with their offsets in the record, in the order in which they are listed.
+    let registers: [(name: String, offset: Int)]
+    let instructionPointer: Int
+    let stackPointer: Int
+
+    static func of(_ architecture: CPUArchitecture) -> NamedRecord? {
+      switch architecture {
+      case .x86: x86
+      case .arm: arm
+      case .riscv64: riscv64
+      case .ppc64: ppc64
+      case .arm64, .x86_64, .loongarch64, .unknown: nil
+      }
     }
-    return named(.x86, registersX86, instructionPointer: 184, stackPointer: 196, range, bytes)
-  }
 
-  /// The registers of x86 with their offsets in the record.
-  static let registersX86: [(name: String, offset: Int)] = [
-    ("eax", 176), ("ebx", 164), ("ecx", 172), ("edx", 168), ("edi", 156), ("esi", 160), ("ebp", 180), ("esp", 196),
-    ("eip", 184), ("eflags", 192), ("cs", 188), ("ss", 200), ("ds", 152), ("es", 148), ("fs", 144), ("gs", 140),
-  ]
+    func read(_ range: ByteRange, _ bytes: RawSpan) -> CPUContext? {
+      guard range.count >= minimumSize, bytes.uint32(at: range.offset) & signature != 0 else { return nil }
+      func word(_ offset: Int) -> UInt64 {
+        wordSize == 8 ? bytes.uint64(at: range.offset + offset) : UInt64(bytes.uint32(at: range.offset + offset))
+      }
+      return .named(
+        architecture, registers: registers.map { CPUContext.NamedRegister(name: $0.name, value: word($0.offset)) },
+        instructionPointer: word(instructionPointer), stackPointer: word(stackPointer))
+    }
 
-  private static func readARM(_ range: ByteRange, _ bytes: RawSpan) -> CPUContext? {
-    guard range.count >= 72, bytes.uint32(at: range.offset) & 0x4020_0000 != 0 else { return nil }
-    return named(.arm, registersARM, instructionPointer: 64, stackPointer: 56, range, bytes)
-  }
+    // Control, integer, segments
+    private static let x86 = NamedRecord(
+      architecture: .x86, wordSize: 4, size: MinidumpFormat.contextX86Size,
+      minimumSize: MinidumpFormat.contextX86Size - 512, signature: 0x0001_0000, flags: 0x0001_0007,
+      registers: [
+        ("eax", 176), ("ebx", 164), ("ecx", 172), ("edx", 168), ("edi", 156), ("esi", 160), ("ebp", 180), ("esp", 196),
+        ("eip", 184), ("eflags", 192), ("cs", 188), ("ss", 200), ("ds", 152), ("es", 148), ("fs", 144), ("gs", 140),
+      ], instructionPointer: 184, stackPointer: 196)
+    private static let arm = NamedRecord(
+      architecture: .arm, wordSize: 4, size: MinidumpFormat.contextARMSize, minimumSize: 72, signature: 0x4020_0000,
+      flags: 0x4000_0002,
+      registers: (0..<13).map { (name: "r\($0)", offset: 4 + 4 * $0) }
+        + [("sp", 56), ("lr", 60), ("pc", 64), ("cpsr", 68)],
+      instructionPointer: 64, stackPointer: 56)
+    // The instruction pointer has the place of the register that is always 0. Floating-point registers follow.
+    private static let riscv64 = NamedRecord(
+      architecture: .riscv64, wordSize: 8, size: MinidumpFormat.contextRISCV64Size, minimumSize: 264,
+      signature: 0x0800_0000, flags: 0x0800_0001, registers: numbered(.riscv64, at: 8).dropFirst() + [("pc", 8)],
+      instructionPointer: 8, stackPointer: 24)
+    // The flags have 64 bits.
+    private static let ppc64 = NamedRecord(
+      architecture: .ppc64, wordSize: 8, size: MinidumpFormat.contextPPC64Size, minimumSize: 320,
+      signature: 0x0100_0000, flags: 0x0100_0001,
+      registers: numbered(.ppc64, at: 24)
+        + [("pc", 8), ("msr", 16), ("cr", 280), ("lr", 296), ("ctr", 304), ("xer", 288)],
+      instructionPointer: 8, stackPointer: 32)
 
-  static let registersARM: [(name: String, offset: Int)] =
-    (0..<13).map { (name: "r\($0)", offset: 4 + 4 * $0) } + [("sp", 56), ("lr", 60), ("pc", 64), ("cpsr", 68)]
-
-  private static func named(
-    _ architecture: CPUArchitecture, _ registers: [(name: String, offset: Int)], instructionPointer: Int,
-    stackPointer: Int, _ range: ByteRange, _ bytes: RawSpan
-  ) -> CPUContext {
-    func word(_ offset: Int) -> UInt64 { UInt64(bytes.uint32(at: range.offset + offset)) }
-    return .named(
-      architecture, registers: registers.map { CPUContext.NamedRegister(name: $0.name, value: word($0.offset)) },
-      instructionPointer: word(instructionPointer), stackPointer: word(stackPointer))
+    private static func numbered(_ architecture: CPUArchitecture, at start: Int) -> [(name: String, offset: Int)] {
+      architecture.numberedRegisters.enumerated().map { (name: $1, offset: start + 8 * $0) }
+    }
   }
 }

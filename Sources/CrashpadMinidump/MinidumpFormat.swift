@@ -26,6 +26,8 @@ package enum MinidumpFormat {
   package static let contextAMD64Size = 1232
   package static let contextX86Size = 716
   package static let contextARMSize = 368
+  package static let contextRISCV64Size = 528
+  package static let contextPPC64Size = 1152
 
   package static let fixedFileInfoSignature: UInt32 = 0xfeef_04bd
 

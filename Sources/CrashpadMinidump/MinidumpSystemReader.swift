@@ -49,6 +49,8 @@ extension MinidumpReader {
     case 5: return .arm
     case 9: return .x86_64
     case 12, 0x8003: return .arm64  // 0x8003 was Breakpad's own number.
+    case 0x8002: return .ppc64
+    case 0x8006: return .riscv64
     default:
       findings.append(
         Finding(MinidumpRules.unknownArchitecture, at: offset, path: "SystemInfo", found: .number(UInt64(number))))

@@ -35,7 +35,8 @@ package struct MinidumpWriter {
   /// Plans the file. `input` is the file from which the snapshot was read.
   package init(_ snapshot: consuming ProcessSnapshot, input: RawSpan) throws(Failure) {
     var snapshot = snapshot
-    guard snapshot.system.architecture != .unknown else {
+    // Minidumps have no number and no record of registers for LoongArch.
+    guard ![.unknown, .loongarch64].contains(snapshot.system.architecture) else {
       throw .unsupportedArchitecture(snapshot.system.architecture)
     }
     // The plan reuses the array of regions, so this must be the only reference to it.

@@ -105,7 +105,10 @@ extension MinidumpNumbers {
     case .x86: 0
     case .arm: 5
     case .x86_64: 9
-    case .arm64, .unknown: 12
+    // Breakpad's own numbers.
+    case .ppc64: 0x8002
+    case .riscv64: 0x8006
+    case .arm64, .loongarch64, .unknown: 12
     }
   }
 

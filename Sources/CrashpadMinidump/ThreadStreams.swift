@@ -6,12 +6,9 @@ internal import CrashpadSnapshot
 /// `minidump/minidump_{thread,thread_name_list,exception}_writer.cc`.
 extension MinidumpWriter {
   private var contextSize: Int {
-    switch snapshot.system.architecture {
-    case .x86_64: MinidumpFormat.contextAMD64Size
-    case .x86: MinidumpFormat.contextX86Size
-    case .arm: MinidumpFormat.contextARMSize
-    case .arm64, .unknown: MinidumpFormat.contextARM64Size
-    }
+    let architecture = snapshot.system.architecture
+    return MinidumpContext.NamedRecord.of(architecture)?.size
+      ?? (architecture == .x86_64 ? MinidumpFormat.contextAMD64Size : MinidumpFormat.contextARM64Size)
   }
 
   private var contextAlignment: Int { snapshot.system.architecture == .x86_64 ? 16 : 4 }
@@ -94,29 +91,29 @@ extension MinidumpWriter {
 
   /// Writes the registers. Unknown ones are zero; the flags are always those of a complete record.
   private func writeContext(_ context: CPUContext?, to writer: inout ByteWriter, _ input: RawSpan) {
+    if let record = MinidumpContext.NamedRecord.of(snapshot.system.architecture) {
+      return writeNamed(context, record, to: &writer)
+    }
     switch (snapshot.system.architecture, context) {
     case (.x86_64, .x86_64(let context)): writeAMD64(context, to: &writer, input)
     case (.x86_64, _): writeAMD64(X86_64Context(), to: &writer, input)
-    // Control, integer, segments
-    case (.x86, _): writeNamed(context, 0x0001_0007, MinidumpContext.registersX86, to: &writer)
-    case (.arm, _): writeNamed(context, 0x4000_0002, MinidumpContext.registersARM, to: &writer)
     case (_, .arm64(let context)): writeARM64(context, to: &writer, input)
     default: writeARM64(ARM64Context(), to: &writer, input)
     }
   }
 
-  /// Writes a record of 32-bit registers, which follow each other in the order of their offsets.
   private func writeNamed(
-    _ context: CPUContext?, _ flags: UInt32, _ registers: [(name: String, offset: Int)], to writer: inout ByteWriter
+    _ context: CPUContext?, _ record: MinidumpContext.NamedRecord, to writer: inout ByteWriter
   ) {
     let start = writer.position
     let known = context?.generalRegisters ?? []
-    writer.uint32(flags)
-    for (name, offset) in registers.sorted(by: { $0.offset < $1.offset }) {
+    writer.uint32(record.flags)
+    for (name, offset) in record.registers.sorted(by: { $0.offset < $1.offset }) {
       writer.fill(from: start, to: offset)
-      writer.uint32(UInt32(truncatingIfNeeded: known.first { $0.name == name }?.value ?? 0))
+      let value = known.first { $0.name == name }?.value ?? 0
+      if record.wordSize == 8 { writer.uint64(value) } else { writer.uint32(UInt32(truncatingIfNeeded: value)) }
     }
-    writer.fill(from: start, to: contextSize)  // Floating point
+    writer.fill(from: start, to: record.size)  // Floating point
   }
 
   /// Writes a MinidumpContextARM64.

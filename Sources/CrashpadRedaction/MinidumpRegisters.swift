@@ -38,6 +38,15 @@ extension MinidumpRedactor {
     plain: [ByteRange(offset: 0, count: 4), ByteRange(offset: 68, count: 4)], pointers: [56, 64], link: 60,
     general: [(4, 13)], others: [])
 
+  private static let riscv64 = Layout(
+    plain: [ByteRange(offset: 0, count: 8)], pointers: [8, 24], link: 16, general: [(32, 29)],
+    others: [ByteRange(offset: 264, count: MinidumpFormat.contextRISCV64Size - 264)])
+  private static let ppc64 = Layout(
+    plain: [
+      ByteRange(offset: 0, count: 8), ByteRange(offset: 16, count: 8), ByteRange(offset: 280, count: 16),
+    ], pointers: [8, 32], link: 296, general: [(24, 1), (40, 30), (304, 1)],
+    others: [ByteRange(offset: 312, count: MinidumpFormat.contextPPC64Size - 312)])
+
   private func layout(_ range: ByteRange, _ bytes: RawSpan) -> Layout? {
     /// Whether the context has this size, and a flag for its architecture.
     func has(_ flags: UInt32, at offset: Int, _ size: Int) -> Bool {
@@ -49,7 +58,9 @@ extension MinidumpRedactor {
     case .arm64: has(0x8000_0000, at: 0, 796) ? Self.oldARM64 : nil
     case .x86: has(0x1_0000, at: 0, MinidumpFormat.contextX86Size - 512) ? Self.x86 : nil
     case .arm: has(0x4020_0000, at: 0, 72) ? Self.arm : nil
-    case .unknown: nil
+    case .riscv64: has(0x800_0000, at: 0, 264) ? Self.riscv64 : nil
+    case .ppc64: has(0x100_0000, at: 0, 320) ? Self.ppc64 : nil
+    case .loongarch64, .unknown: nil
     }
   }
 

@@ -29,7 +29,7 @@ struct PointerRule: Sendable {
     _ architecture: CPUArchitecture, modules: [(address: UInt64, size: UInt64)],
     stacks: [(address: UInt64, size: UInt64)], addressMask: UInt64?, keepsSmallNumbers: Bool
   ) {
-    wordSize = [.x86, .arm].contains(architecture) ? 4 : 8
+    wordSize = architecture.hasNarrowAddresses ? 4 : 8
     // The address just after the last byte counts: a call may be the last instruction of a
     // function, and a stack may end there.
     func ranges(_ list: [(address: UInt64, size: UInt64)]) -> AddressRanges {

@@ -5,10 +5,31 @@ public enum CPUArchitecture: String, Sendable, CaseIterable {
   case x86_64
   case x86
   case arm
+  /// 64-bit RISC-V.
+  case riscv64
+  /// 64-bit PowerPC; cores are read of little-endian systems.
+  case ppc64
+  /// 64-bit LoongArch.
+  case loongarch64
   case unknown
 
   /// Whether addresses have 32 bits.
   package var hasNarrowAddresses: Bool { self == .x86 || self == .arm }
+
+  /// The names of the general registers by their numbers in DWARF, for processors that have 32 of them and no context of
+  /// their own; else empty. Sources: the psABI documents of RISC-V, LoongArch and 64-bit PowerPC.
+  package var numberedRegisters: [String] {
+    func row(_ prefix: String, _ numbers: ClosedRange<Int>) -> [String] { numbers.map { "\(prefix)\($0)" } }
+    return switch self {
+    case .riscv64:
+      ["zero", "ra", "sp", "gp", "tp"] + row("t", 0...2) + row("s", 0...1) + row("a", 0...7) + row("s", 2...11)
+        + row("t", 3...6)
+    case .loongarch64:
+      ["zero", "ra", "tp", "sp"] + row("a", 0...7) + row("t", 0...8) + ["r21", "fp"] + row("s", 0...8)
+    case .ppc64: row("r", 0...31)
+    case .arm64, .x86_64, .x86, .arm, .unknown: []
+    }
+  }
 }
 
 /// The operating systems of dumps.

@@ -96,7 +96,7 @@ extension CrashView {
 
   private func readInstruction(_ exception: Exception) -> (InstructionStatus, CrashedInstruction?) {
     guard let context = exception.context else { return (.noRegisters, nil) }
-    if context.architecture == .unknown { return (.otherProcessor, nil) }
+    if !Disassembly.knows(context.architecture) { return (.otherProcessor, nil) }
     let address = context.instructionAddress
     let code =
       memory(at: address, count: 15)

@@ -40,7 +40,7 @@ struct CoreReaderTests {
       case .named(let architecture, let registers, _, let stackPointer):
         #expect(architecture == machine.architecture && registers.count == names.compactMap { $0 }.count)
         #expect(stackPointer == truth.stackPointer && thread.dataAddress == truth.stackPointer + 256)
-        #expect(context.instructionPointer == truth.registers[machine == .i386 ? 12 : 15])
+        #expect(context.instructionPointer == truth.registers[machine.programCounter])
       }
     }
     #expect(reading.snapshot?.system.addressMask == (machine == .aarch64 ? SynthCore.addressMask : nil))
@@ -300,6 +300,9 @@ extension SynthCore.Machine {
     case .aarch64: .arm64
     case .i386: .x86
     case .arm: .arm
+    case .riscv64: .riscv64
+    case .ppc64le: .ppc64
+    case .loongarch64: .loongarch64
     }
   }
 
@@ -320,6 +323,19 @@ extension SynthCore.Machine {
         "ss",
       ]
     case .arm: (0..<13).map { "r\($0)" } + ["sp", "lr", "pc", "cpsr", nil]
+    case .riscv64:
+      [
+        "pc", "ra", "sp", "gp", "tp", "t0", "t1", "t2", "s0", "s1", "a0", "a1", "a2", "a3", "a4", "a5", "a6", "a7",
+        "s2",
+        "s3", "s4", "s5", "s6", "s7", "s8", "s9", "s10", "s11", "t3", "t4", "t5", "t6",
+      ]
+    case .ppc64le:
+      (0..<32).map { "r\($0)" } + ["pc", "msr", nil, "ctr", "lr", "xer", "cr"] + Array(repeating: nil, count: 9)
+    case .loongarch64:
+      [
+        nil, "ra", "tp", "sp", "a0", "a1", "a2", "a3", "a4", "a5", "a6", "a7", "t0", "t1", "t2", "t3", "t4", "t5", "t6",
+        "t7", "t8", "r21", "fp", "s0", "s1", "s2", "s3", "s4", "s5", "s6", "s7", "s8", nil, "pc",
+      ] + Array(repeating: nil, count: 11)
     }
   }
 
@@ -329,6 +345,9 @@ extension SynthCore.Machine {
     case .aarch64: 32
     case .i386: 12
     case .arm: 15
+    case .riscv64: 0
+    case .ppc64le: 32
+    case .loongarch64: 33
     }
   }
 }

@@ -39,7 +39,7 @@ struct CoreFault: Sendable, CustomTestStringConvertible {
       fault(CoreRules.unsupportedClass, overwritten(3, width: 1, at: 4), at: 4),
       fault(CoreRules.unsupportedClass, bigEndian, at: 5),
       fault(CoreRules.unsupportedMachine, overwritten(1, width: 1, at: 4), at: 18),
-      fault(CoreRules.unsupportedMachine, overwritten(243, width: 2, at: 18), at: 18),
+      fault(CoreRules.unsupportedMachine, overwritten(43, width: 2, at: 18), at: 18),
       fault(CoreRules.foreignSystem, foreign.bytes, at: foreign.fields["note[0]"]),
       fault(CoreRules.headersOutside, overwritten(UInt64(file.bytes.count - 80), width: 8, at: 32), at: 32),
       fault(CoreRules.headersOutside, overwritten(40, width: 2, at: 54), at: 32),
@@ -103,14 +103,14 @@ struct CoreRuleTests {
     "The core of a processor that is not read is refused by its name",
     arguments: [
       (62, 1, "x32"), (3, 2, "i386, 64-bit little-endian"), (40, 2, "ARM, 64-bit little-endian"),
-      (183, 1, "AArch64, 32-bit little-endian"), (243, 2, "RISC-V, 64-bit little-endian"),
-      (21, 2, "PowerPC 64, 64-bit little-endian"), (8, 1, "MIPS, 32-bit little-endian"),
+      (183, 1, "AArch64, 32-bit little-endian"), (243, 1, "RISC-V, 32-bit little-endian"),
+      (21, 1, "PowerPC 64, 32-bit little-endian"), (8, 1, "MIPS, 32-bit little-endian"),
       (2, 1, "SPARC, 32-bit little-endian"), (4, 1, "m68k, 32-bit little-endian"),
       (15, 1, "PA-RISC, 32-bit little-endian"),
       (18, 1, "SPARC, 32-bit little-endian"), (20, 1, "PowerPC, 32-bit little-endian"),
       (22, 2, "S/390, 64-bit little-endian"), (42, 1, "SuperH, 32-bit little-endian"),
       (43, 2, "SPARC V9, 64-bit little-endian"), (50, 2, "Itanium, 64-bit little-endian"),
-      (258, 2, "LoongArch, 64-bit little-endian"), (16, 2, "machine 16, 64-bit little-endian"),
+      (258, 1, "LoongArch, 32-bit little-endian"), (16, 2, "machine 16, 64-bit little-endian"),
       (9999, 2, "machine 9999, 64-bit little-endian"),
     ])
   func machines(machine: UInt64, wordClass: UInt64, name: String) {

@@ -45,7 +45,8 @@ struct CoreSweepTests {
     let total = regions.reduce(0) { $0 + $1.content.count }
     let shared = Set(snapshot.threads.compactMap { $0.stack?.region.address }).count
     if shared == Set(snapshot.threads.compactMap { $0.stack?.region }).count { #expect(total <= reading.bytes.count) }
-    for selection in MemorySelection.allCases {
+    // Minidumps do not know this processor.
+    for selection in MemorySelection.allCases where snapshot.system.architecture != .loongarch64 {
       let again = try reading.minidump(selection)
       #expect(again.snapshot?.threads.count == snapshot.threads.count)
       #expect(again.snapshot?.modules.count == snapshot.modules.count)

@@ -62,6 +62,29 @@ struct CallInstructionTests {
     #expect(Self.call([0x70, 0x47], .arm(framePointer: 7), isThumb: true) == nil)
   }
 
+  @Test func `Calls through registers of RISC-V, LoongArch and PowerPC are known`() {
+    // jalr ra, 8(a5); jalr t0, t1; c.jalr a5
+    for word: [UInt8] in [[0xe7, 0x80, 0x87, 0x00], [0xe7, 0x02, 0x03, 0x00], [0x82, 0x97]] {
+      #expect(Self.call(word, .riscv64) == .indirect)
+    }
+    // jr a5, ret, c.jr a5, c.ebreak, c.add a5, a4
+    for word: [UInt8] in [
+      [0x67, 0x80, 0x07, 0x00], [0x67, 0x80, 0x00, 0x00], [0x82, 0x87], [0x02, 0x90], [0xba, 0x97],
+    ] {
+      #expect(Self.call(word, .riscv64) == nil)
+    }
+    // jirl $ra, $a0, 0; jr $ra
+    #expect(Self.call([0x81, 0x00, 0x00, 0x4c], .loongarch64) == .indirect)
+    #expect(Self.call([0x20, 0x00, 0x00, 0x4c], .loongarch64) == nil)
+    // bctrl, blrl; bctr, blr
+    for word: [UInt8] in [[0x21, 0x04, 0x80, 0x4e], [0x21, 0x00, 0x80, 0x4e]] {
+      #expect(Self.call(word, .ppc64) == .indirect)
+    }
+    for word: [UInt8] in [[0x20, 0x04, 0x80, 0x4e], [0x20, 0x00, 0x80, 0x4e]] {
+      #expect(Self.call(word, .ppc64) == nil)
+    }
+  }
+
   // MARK: Every distance
 
   /// Distances with one bit, all bits up to one, and their negatives, that fit into a number of bits.
@@ -109,6 +132,37 @@ struct CallInstructionTests {
       let expected = CallInstruction.direct(Self.end &- 4 &+ UInt64(bitPattern: distance))
       #expect(Self.call(Self.bytes(0x9400_0000 | bits), .arm64) == expected, "\(distance)")
       #expect(Self.call(Self.bytes(0x1400_0000 | bits), .arm64) == nil)
+    }
+  }
+
+  @Test func `JAL of RISC-V has 21 bits, in four parts`() {
+    for distance in Self.distances(bits: 21, unit: 2) {
+      let bits = UInt32(truncatingIfNeeded: distance)
+      let (sign, low) = ((bits >> 20 & 1) << 31, (bits >> 1 & 0x3ff) << 21)
+      let parts = sign | low | (bits >> 11 & 1) << 20 | (bits >> 12 & 0xff) << 12
+      let expected = CallInstruction.direct(Self.end &- 4 &+ UInt64(bitPattern: distance))
+      #expect(Self.call(Self.bytes(parts | 0xef), .riscv64) == expected, "\(distance)")
+      // J is no call.
+      #expect(Self.call(Self.bytes(parts | 0x6f), .riscv64) == nil)
+    }
+  }
+
+  @Test func `BL of LoongArch has 28 bits, the upper ones last`() {
+    for distance in Self.distances(bits: 28, unit: 4) {
+      let bits = UInt32(truncatingIfNeeded: distance >> 2)
+      let parts = (bits & 0xffff) << 10 | bits >> 16 & 0x3ff
+      let expected = CallInstruction.direct(Self.end &- 4 &+ UInt64(bitPattern: distance))
+      #expect(Self.call(Self.bytes(0x5400_0000 | parts), .loongarch64) == expected, "\(distance)")
+      #expect(Self.call(Self.bytes(0x5000_0000 | parts), .loongarch64) == nil)
+    }
+  }
+
+  @Test func `BL of PowerPC has 26 bits`() {
+    for distance in Self.distances(bits: 26, unit: 4) {
+      let bits = UInt32(truncatingIfNeeded: distance) & 0x3ff_fffc
+      let expected = CallInstruction.direct(Self.end &- 4 &+ UInt64(bitPattern: distance))
+      #expect(Self.call(Self.bytes(0x4800_0001 | bits), .ppc64) == expected, "\(distance)")
+      #expect(Self.call(Self.bytes(0x4800_0000 | bits), .ppc64) == nil)
     }
   }
 

@@ -26,7 +26,13 @@ struct SignalReturnTests {
     let arm64 = Dictionary(uniqueKeysWithValues: (0...32).map { ($0, 0x138 + 8 * UInt64($0)) })
     // siginfo 0x80, five words, three words, r0 to r15
     let arm = Dictionary(uniqueKeysWithValues: (0...15).map { ($0, 0xa0 + 4 * UInt64($0)) })
+    // siginfo 0x80, ucontext 0xb0 with its mask; pc, then x1 to x31 of RISC-V, r0 to r31 of LoongArch
+    let pc: [Int: UInt64] = [32: 0x130]
+    let riscv = Dictionary(uniqueKeysWithValues: (1...31).map { ($0, 0x130 + 8 * UInt64($0)) }).merging(pc) { $1 }
+    let loongArch = Dictionary(uniqueKeysWithValues: (1...31).map { ($0, 0x138 + 8 * UInt64($0)) }).merging(pc) { $1 }
     return [
+      Case(architecture: .riscv64, code: [0x0000_0073_08b0_0893], places: riscv),
+      Case(architecture: .loongarch64, code: [0x002b_0000_0382_2c0b], places: loongArch),
       Case(architecture: .x86_64, code: [0x0f00_0000_0fc0_c748, 0x9090_9090_9090_9005], places: intel),
       Case(architecture: .x86_64, code: [0x9005_0f00_0000_0fb8], places: intel),
       Case(architecture: .arm64, code: [0xd400_0001_d280_1168], places: arm64),

@@ -9,6 +9,8 @@ enum MinidumpContext {
       case .arm64Old: arm64Old(thread)
       case .x86: x86(thread)
       case .arm: arm(thread)
+      case .riscv64: riscv64(thread)
+      case .ppc64: ppc64(thread)
       }
     precondition(out.count == processor.contextSize, "context of \(processor) has \(out.count) bytes")
     return out
@@ -93,6 +95,28 @@ enum MinidumpContext {
     out.append(little: UInt64(0))
     out += thread.vectors.prefix(256)
     out.appendZeros(8 * 4)
+    return out
+  }
+
+  /// Breakpad's `MDRawContextRISCV64`: flags, version, pc, x1–x31, f0–f31, fcsr.
+  private static func riscv64(_ thread: MinidumpThreadTruth) -> [UInt8] {
+    let g = thread.general
+    // ra sp gp tp t0 t1 t2 s0, which is the frame pointer, and the others.
+    let registers = [thread.pc, thread.lr, thread.sp] + g[0..<5] + [thread.fp] + g[5..<28]
+    var out = Bytes.of(UInt32(0x0800_0003)) + Bytes.of(UInt32(0)) + Bytes.of(registers)
+    out += thread.vectors.prefix(256)
+    out.appendZeros(8)
+    return out
+  }
+
+  /// Breakpad's `MDRawContextPPC64`: flags of 64 bits, srr0, srr1, r0–r31, cr, xer, lr, ctr, vrsave, f0–f31 with fpscr, vectors.
+  private static func ppc64(_ thread: MinidumpThreadTruth) -> [UInt8] {
+    let g = thread.general
+    var out = Bytes.of(UInt64(0x0100_0029)) + Bytes.of([thread.pc, 0x8000_0000_0000_d033, g[0], thread.sp] + g[1..<29])
+    // r30 and r31, then the others
+    out += Bytes.of([0x30, thread.fp, 0x4400_0000, 0x2000_0000, thread.lr, 0x1234, 0])
+    out += thread.vectors.prefix(256)
+    out.appendZeros(1152 - out.count)
     return out
   }
 }

@@ -7,6 +7,8 @@ public enum MinidumpProcessor: String, CaseIterable, Sendable {
   case x86_64
   case x86
   case arm
+  case riscv64
+  case ppc64
 
   /// `PROCESSOR_ARCHITECTURE_*` and Breakpad's own number.
   public var number: UInt16 {
@@ -16,6 +18,8 @@ public enum MinidumpProcessor: String, CaseIterable, Sendable {
     case .x86_64: 9
     case .arm64: 12
     case .arm64Old: 0x8003
+    case .riscv64: 0x8006
+    case .ppc64: 0x8002
     }
   }
 
@@ -26,6 +30,8 @@ public enum MinidumpProcessor: String, CaseIterable, Sendable {
     case .x86_64: 1232
     case .arm64: 912
     case .arm64Old: 796
+    case .riscv64: 528
+    case .ppc64: 1152
     }
   }
 

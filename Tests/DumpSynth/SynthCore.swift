@@ -6,6 +6,9 @@ public struct SynthCore: Sendable {
     case aarch64
     case i386
     case arm
+    case riscv64
+    case ppc64le
+    case loongarch64
 
     /// The size of a long and of an address, in bytes.
     public var wordSize: Int { self == .i386 || self == .arm ? 4 : 8 }
@@ -17,6 +20,9 @@ public struct SynthCore: Sendable {
       case .aarch64: 183
       case .i386: 3
       case .arm: 40
+      case .riscv64: 243
+      case .ppc64le: 21
+      case .loongarch64: 258
       }
     }
     /// The number of registers in NT_PRSTATUS.
@@ -26,6 +32,9 @@ public struct SynthCore: Sendable {
       case .aarch64: 34
       case .i386: 17
       case .arm: 18
+      case .riscv64: 32
+      case .ppc64le: 48
+      case .loongarch64: 45
       }
     }
     /// The size of NT_FPREGSET before its padding.
@@ -35,6 +44,9 @@ public struct SynthCore: Sendable {
       case .aarch64: 520
       case .i386: 108
       case .arm: 116
+      case .riscv64: 264
+      case .ppc64le: 264
+      case .loongarch64: 272
       }
     }
 
@@ -45,7 +57,8 @@ public struct SynthCore: Sendable {
 
   public struct Thread: Sendable {
     public var id: UInt32
-    /// As NT_PRSTATUS has them: 27 of x86-64, 34 of AArch64, 17 of i386, 18 of ARM.
+    /// As NT_PRSTATUS has them: 27 of x86-64, 34 of AArch64, 17 of i386, 18 of ARM, 32 of RISC-V, 48 of
+    /// PowerPC, 45 of LoongArch.
     public var registers: [UInt64]
     public var floatingPoint: [UInt8]
     public var signal: UInt16 = 0
@@ -239,6 +252,23 @@ public struct SynthCore: Sendable {
         registers[14] = program + 0x1101
         registers[15] = code
         registers[16] = 0x6000_0030  // Thumb
+      case .riscv64:
+        registers[0] = code
+        registers[1] = program + 0x1100
+        registers[2] = pointer
+        registers[4] = pointer + 256  // tp
+        registers[8] = pointer + 64
+      case .ppc64le:
+        registers[1] = pointer
+        registers[13] = pointer + 256  // the thread pointer
+        registers[32] = code
+        registers[36] = program + 0x1100
+      case .loongarch64:
+        registers[1] = program + 0x1100
+        registers[2] = pointer + 256  // tp
+        registers[3] = pointer
+        registers[22] = pointer + 64
+        registers[33] = code
       }
       threads.append(
         Thread(

@@ -41,7 +41,7 @@ extension SynthCore {
       notes.append(Note("CORE", 2, thread.floatingPoint + (machine == .aarch64 ? [UInt8](repeating: 0, count: 8) : [])))
       let data = thread.stackPointer + 256
       switch machine {
-      case .x86_64: break
+      case .x86_64, .riscv64, .ppc64le, .loongarch64: break
       case .aarch64:
         notes.append(Note("LINUX", 0x401, Bytes.of(data)))
         notes.append(Note("LINUX", 0x406, Bytes.of([Self.addressMask, Self.addressMask])))

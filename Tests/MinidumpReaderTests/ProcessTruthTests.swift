@@ -17,6 +17,8 @@ struct ProcessTruthTests {
         case .x86_64: .x86_64
         case .x86: .x86
         case .arm: .arm
+        case .riscv64: .riscv64
+        case .ppc64: .ppc64
         }
       #expect(system.architecture == architecture, "\(example)")
       let (name, version, build): (OperatingSystem, [Int32], String) =

@@ -151,6 +151,8 @@ struct ThreadTruthTests {
       case .x86_64: .x86_64
       case .x86: .x86
       case .arm: .arm
+      case .riscv64: .riscv64
+      case .ppc64: .ppc64
       }
     #expect(snapshot.system.architecture == architecture)
     #expect(snapshot.threads.allSatisfy { $0.context != nil } && snapshot.exception?.context != nil)
@@ -188,6 +190,10 @@ extension [String: UInt64] {
 
 /// Registers of a synthetic thread by their names.
 enum TrueRegisters {
+  private static func row(_ prefix: String, _ numbers: ClosedRange<Int>) -> [String] {
+    numbers.map { "\(prefix)\($0)" }
+  }
+
   static func of(_ thread: MinidumpThreadTruth, _ processor: MinidumpProcessor) -> [String: UInt64] {
     let g = thread.general
     var registers: [String: UInt64] = [:]
@@ -209,6 +215,16 @@ enum TrueRegisters {
       for index in 0..<13 { registers["r\(index)"] = [7, 11].contains(index) ? thread.fp : g[index] }
       registers.merge(["sp": thread.sp, "lr": thread.lr, "pc": thread.pc, "cpsr": 0x6000_0010]) { $1 }
       for name in registers.keys { registers[name]! &= 0xffff_ffff }
+    case .riscv64:
+      let names = ["gp", "tp", "t0", "t1", "t2", "s1"] + row("a", 0...7) + row("s", 2...11) + row("t", 3...6)
+      for (index, name) in names.enumerated() { registers[name] = g[index] }
+      registers.merge(["ra": thread.lr, "sp": thread.sp, "s0": thread.fp, "pc": thread.pc]) { $1 }
+    case .ppc64:
+      for index in 2..<30 { registers["r\(index)"] = g[index - 1] }
+      registers.merge(["r0": g[0], "r1": thread.sp, "r30": 0x30, "r31": thread.fp, "pc": thread.pc]) { $1 }
+      registers.merge([
+        "msr": 0x8000_0000_0000_d033, "cr": 0x4400_0000, "xer": 0x2000_0000, "lr": thread.lr, "ctr": 0x1234,
+      ]) { $1 }
     }
     return registers
   }

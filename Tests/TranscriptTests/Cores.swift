@@ -56,7 +56,7 @@ extension Samples {
       "damaged-core-signature.core": overwritten(0x7e, width: 1, at: 0),
       "damaged-core-type.core": overwritten(2, width: 2, at: 16),
       "damaged-core-class.core": bigEndian,
-      "damaged-core-machine.core": overwritten(243, width: 2, at: 18),
+      "damaged-core-machine.core": overwritten(43, width: 2, at: 18),
       "damaged-core-foreign.core": SynthCore.ofForeignSystem().bytes,
       "damaged-core-headers.core": overwritten(0xfff0, width: 2, at: 56),
       "damaged-core-shared-bytes.core": shared,

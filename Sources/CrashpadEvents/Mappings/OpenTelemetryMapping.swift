@@ -110,7 +110,8 @@ enum OpenTelemetryMapping {
     case .x86_64: "amd64"
     case .x86: "x86"
     case .arm: "arm32"
-    case .unknown: nil
+    case .ppc64: "ppc64"
+    case .riscv64, .loongarch64, .unknown: nil
     }
   }
 }

@@ -69,7 +69,7 @@ struct CfiSection {
     let common = reader.commons[entry.common]
     return bytes.withBytes { bytes in
       // The rule of the return address is needed too, regardless of its number.
-      let count = max(architecture.count, Int(min(common.returnRegister, 63)) + 1)
+      let count = max(architecture.count, Int(min(common.returnRegister, 65)) + 1)
       guard let found = CfiProgram.row(at: address, entry, common, bytes, registerCount: count) else { return nil }
       return FrameRules(found, common, bytes, architecture)
     }
@@ -84,6 +84,9 @@ extension ElfFile {
     case EM_AARCH64: .arm64
     case EM_386: .x86
     case EM_ARM: .arm(framePointer: 11)
+    case EM_RISCV where is64: .riscv64
+    case EM_LOONGARCH where is64: .loongarch64
+    case EM_PPC64 where isLittleEndian: .ppc64
     default: nil
     }
   }

@@ -9,11 +9,11 @@ extension FrameExpression {
   ///
   /// - Parameters:
   ///   - addressSize: the size of an address in bytes; nil if addresses of the file are unusable.
-  ///   - registerCount: registers from this number on are not supported.
+  ///   - register: the register with a number in DWARF; nil if it is not supported.
   ///   - hasFrameAddress: whether the CFA is on the stack at the beginning.
   ///   - isLocation: whether the expression computes the address of the value, not the value itself.
   init?(
-    dwarf range: ByteRange, _ bytes: RawSpan, addressSize: Int?, registerCount: Int, hasFrameAddress: Bool,
+    dwarf range: ByteRange, _ bytes: RawSpan, addressSize: Int?, register: (UInt64) -> Int?, hasFrameAddress: Bool,
     isLocation: Bool
   ) {
     let part = bytes.extracting(0..<range.end)
@@ -26,17 +26,17 @@ extension FrameExpression {
       switch code {
       // DW_OP_reg0 to DW_OP_reg31, DW_OP_regx: as the only operation, the value is in a register.
       case 0x50...0x6f, 0x90:
-        guard let register = code == 0x90 ? part.unsigned(&offset) : UInt64(code - 0x50), offset == range.end else {
+        guard let number = code == 0x90 ? part.unsigned(&offset) : UInt64(code - 0x50), offset == range.end else {
           return nil
         }
-        operations.append(.named(register, registerCount))
+        operations.append(.named(register(number)))
         isValue = true
       // DW_OP_breg0 to DW_OP_breg31, DW_OP_bregx
       case 0x70...0x8f, 0x92:
-        guard let register = code == 0x92 ? part.unsigned(&offset) : UInt64(code - 0x70),
+        guard let number = code == 0x92 ? part.unsigned(&offset) : UInt64(code - 0x70),
           let distance = part.signed(&offset)
         else { return nil }
-        operations.append(.named(register, registerCount))
+        operations.append(.named(register(number)))
         if distance != 0 { operations += [.constant(UInt64(bitPattern: distance)), .add] }
       // DW_OP_lit0 to DW_OP_lit31
       case 0x30...0x4f: operations.append(.constant(UInt64(code - 0x30)))
@@ -82,9 +82,7 @@ extension FrameExpression {
 }
 
 extension FrameExpression.Operation {
-  static func named(_ register: UInt64, _ count: Int) -> Self {
-    register < UInt64(count) ? .register(Int(register)) : .unknown
-  }
+  static func named(_ register: Int?) -> Self { register.map { .register($0) } ?? .unknown }
 
   /// DWARF's operations without operands.
   private static let dwarf: [UInt8: Self] = [

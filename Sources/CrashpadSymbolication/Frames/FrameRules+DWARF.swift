@@ -12,12 +12,12 @@ extension FrameRules {
     case .unknown: return nil
     case .register(let register, let distance):
       frameAddress = FrameExpression(operations: [
-        .named(register, architecture.count), .constant(UInt64(bitPattern: distance)), .add,
+        .named(architecture.register(dwarf: register)), .constant(UInt64(bitPattern: distance)), .add,
       ])
     case .expression(let range):
       let expression = FrameExpression(
-        dwarf: range, bytes, addressSize: common.addressSize, registerCount: architecture.count, hasFrameAddress: false,
-        isLocation: false)
+        dwarf: range, bytes, addressSize: common.addressSize, register: architecture.register(dwarf:),
+        hasFrameAddress: false, isLocation: false)
       guard let expression else { return nil }
       frameAddress = expression
     }
@@ -27,19 +27,22 @@ extension FrameRules {
     switch row.registers[caller] {
     case .undefined: isOutermost = true
     // If calls store the return address in a register, it stays there; on a stack there is always a rule for it.
-    case .unspecified where architecture.link != caller: isOutermost = true
-    case .unspecified, .same: returnAddress = FrameExpression(operations: [.named(UInt64(caller), architecture.count)])
+    case .unspecified where architecture.link != architecture.register(dwarf: common.returnRegister): isOutermost = true
+    case .unspecified, .same:
+      returnAddress = FrameExpression(operations: [.named(architecture.register(dwarf: common.returnRegister))])
     default:
       guard let expression = FrameExpression(row.registers[caller], bytes, common, architecture) else { return nil }
       returnAddress = expression
     }
     for register in architecture.general {
-      switch row.registers[register] {
+      let number = architecture.dwarfNumber(register)
+      guard number < row.registers.count else { continue }
+      switch row.registers[number] {
       // Without a rule, preserved registers keep the callee's values; others are unknown.
       case .unspecified: break
       case .same: registers[register] = FrameExpression(operations: [.register(register)])
       default:
-        if let expression = FrameExpression(row.registers[register], bytes, common, architecture) {
+        if let expression = FrameExpression(row.registers[number], bytes, common, architecture) {
           registers[register] = expression
         } else if architecture.preserved.contains(register) {
           registers[register] = FrameExpression(operations: [.unknown])
@@ -61,11 +64,11 @@ extension FrameExpression {
       self.init(operations: [.frameAddress, .constant(UInt64(bitPattern: distance)), .add, .load])
     case .valueOffset(let distance):
       self.init(operations: [.frameAddress, .constant(UInt64(bitPattern: distance)), .add])
-    case .register(let register): self.init(operations: [.named(register, architecture.count)])
+    case .register(let register): self.init(operations: [.named(architecture.register(dwarf: register))])
     case .expression(let range), .valueExpression(let range):
       self.init(
-        dwarf: range, bytes, addressSize: common.addressSize, registerCount: architecture.count, hasFrameAddress: true,
-        isLocation: rule.isLocation)
+        dwarf: range, bytes, addressSize: common.addressSize, register: architecture.register(dwarf:),
+        hasFrameAddress: true, isLocation: rule.isLocation)
     }
   }
 }

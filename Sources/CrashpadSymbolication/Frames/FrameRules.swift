@@ -54,6 +54,10 @@ package struct FrameRules: Sendable {
     case .x86_64: registers[7] != nil && registers[2] != nil
     case .x86: registers[4] != nil && registers[1] != nil
     case .arm: registers[13] != nil && registers[2] != nil
+    // The first register for temporary values
+    case .riscv64: registers[2] != nil && registers[5] != nil
+    case .loongarch64: registers[3] != nil && registers[12] != nil
+    case .ppc64: registers[1] != nil && registers[0] != nil
     }
   }
 

@@ -10,6 +10,9 @@ package struct FrameRegisters: Sendable {
     case x86
     /// - Parameter framePointer: 7 in code of Apple, else 11.
     case arm(framePointer: Int)
+    case riscv64
+    case loongarch64
+    case ppc64
 
     /// The number of registers; the last one is the instruction pointer.
     var count: Int {
@@ -22,13 +25,17 @@ package struct FrameRegisters: Sendable {
       case .x86: 9
       // r0 to r12, sp, lr, pc
       case .arm: 16
+      // x0 to x31, or r0 to r31, pc
+      case .riscv64, .loongarch64: 33
+      // r0 to r31, lr, pc
+      case .ppc64: 34
       }
     }
 
     /// The size of an address, in bytes.
     var addressSize: UInt64 {
       switch self {
-      case .arm64, .x86_64: 8
+      case .arm64, .x86_64, .riscv64, .loongarch64, .ppc64: 8
       case .x86, .arm: 4
       }
     }
@@ -42,6 +49,9 @@ package struct FrameRegisters: Sendable {
       case .x86_64: 6
       case .x86: 5
       case .arm(let framePointer): framePointer
+      case .riscv64: 8
+      case .loongarch64: 22
+      case .ppc64: 31
       }
     }
 
@@ -51,6 +61,9 @@ package struct FrameRegisters: Sendable {
       case .x86_64: 7
       case .x86: 4
       case .arm: 13
+      case .riscv64: 2
+      case .loongarch64: 3
+      case .ppc64: 1
       }
     }
 
@@ -61,6 +74,8 @@ package struct FrameRegisters: Sendable {
       switch self {
       case .arm64: 30
       case .arm: 14
+      case .riscv64, .loongarch64: 1
+      case .ppc64: 32
       case .x86_64, .x86: nil
       }
     }
@@ -75,6 +90,12 @@ package struct FrameRegisters: Sendable {
       case .x86_64: [3, 6, 12, 13, 14, 15]
       case .x86: [3, 5, 6, 7]
       case .arm: Array(4...11)
+      // gp, tp, s0 to s11
+      case .riscv64: [3, 4, 8, 9] + Array(18...27)
+      // tp, r21, fp, s0 to s8
+      case .loongarch64: [2] + Array(21...31)
+      // The pointers to the table of contents and to the thread, r14 to r31
+      case .ppc64: [2] + Array(13...31)
       }
     }
 
@@ -85,8 +106,22 @@ package struct FrameRegisters: Sendable {
       case .x86_64: 0xf048
       case .x86: 0xe8
       case .arm: 0xff0
+      case .riscv64: 0x0ffc_0318
+      case .loongarch64: 0xffe0_0004
+      case .ppc64: 0xffff_e004
       }
     }
+
+    /// The register with a number in DWARF; nil if stack walking does not use it.
+    func register(dwarf number: UInt64) -> Int? {
+      if self == .ppc64, number == Self.linkOfPPC { return 32 }
+      return number < UInt64(count) && !(self == .ppc64 && number >= 32) ? Int(number) : nil
+    }
+
+    /// The number of a register in DWARF.
+    func dwarfNumber(_ register: Int) -> Int { self == .ppc64 && register == 32 ? Int(Self.linkOfPPC) : register }
+
+    private static let linkOfPPC: UInt64 = 65
 
     /// The number of a register, by its name in STACK CFI records, with or without the `$`.
     func number(_ name: String) -> Int? {
@@ -97,8 +132,15 @@ package struct FrameRegisters: Sendable {
         ["sp": 13, "lr": 14, "pc": 15, "fp": framePointer][name] ?? Self.numbered(name, "r", 0...15)
       case .x86_64: Self.names64.firstIndex(of: name)
       case .x86: Self.names32.firstIndex(of: name)
+      case .riscv64:
+        ["pc": 32, "fp": 8][name] ?? Self.riscv.firstIndex(of: name) ?? Self.numbered(name, "x", 0...31)
+      case .loongarch64: ["pc": 32][name] ?? Self.loongArch.firstIndex(of: name) ?? Self.numbered(name, "r", 0...31)
+      case .ppc64: ["sp": 1, "lr": 32, "pc": 33][name] ?? Self.numbered(name, "r", 0...31)
       }
     }
+
+    private static let riscv = CPUArchitecture.riscv64.numberedRegisters
+    private static let loongArch = CPUArchitecture.loongarch64.numberedRegisters
 
     private static func numbered(_ name: String, _ prefix: String, _ range: ClosedRange<Int>) -> Int? {
       guard name.hasPrefix(prefix), let number = Int(name.dropFirst()), range.contains(number) else { return nil }
@@ -113,7 +155,7 @@ package struct FrameRegisters: Sendable {
   }
 
   package let architecture: Architecture
-  private var values = InlineArray<33, UInt64>(repeating: 0)
+  private var values = InlineArray<34, UInt64>(repeating: 0)
   /// A bit mask of the registers that are known.
   private var known: UInt64 = 0
   /// The bytes of parameters that the function pushed for its callee, which takes them off the stack: on 32-bit Windows.
@@ -146,13 +188,17 @@ package struct FrameRegisters: Sendable {
       switch architecture {
       case .x86: self.init(.x86)
       case .arm: self.init(.arm(framePointer: system.isApple ? 7 : 11))
-      default: return nil
+      case .riscv64: self.init(.riscv64)
+      case .loongarch64: self.init(.loongarch64)
+      case .ppc64: self.init(.ppc64)
+      case .arm64, .x86_64, .unknown: return nil
       }
+      let mask: UInt64 = self.architecture.addressSize == 8 ? .max : 0xffff_ffff
       for register in registers {
-        if let number = self.architecture.number(register.name) { self[number] = register.value & 0xffff_ffff }
+        if let number = self.architecture.number(register.name) { self[number] = register.value & mask }
       }
-      self.instructionPointer = instructionPointer & 0xffff_ffff
-      self.stackPointer = stackPointer & 0xffff_ffff
+      self.instructionPointer = instructionPointer & mask
+      self.stackPointer = stackPointer & mask
     }
   }
 

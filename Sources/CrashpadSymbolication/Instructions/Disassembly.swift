@@ -54,6 +54,9 @@ package struct Disassembly: Sendable, Equatable {
     index = first.count
   }
 
+  /// Whether instructions of the processor can be named.
+  package static func knows(_ architecture: CPUArchitecture) -> Bool { form(architecture, false) != nil }
+
   /// The form of the code, and the bytes of which its addresses are multiples.
   private static func form(_ architecture: CPUArchitecture, _ isThumb: Bool) -> (code: capstone_code, unit: Int)? {
     switch architecture {
@@ -61,7 +64,7 @@ package struct Disassembly: Sendable, Equatable {
     case .x86: (CAPSTONE_X86, 1)
     case .arm64: (CAPSTONE_ARM64, 4)
     case .arm: isThumb ? (CAPSTONE_THUMB, 2) : (CAPSTONE_ARM, 4)
-    case .unknown: nil
+    case .riscv64, .ppc64, .loongarch64, .unknown: nil
     }
   }
 

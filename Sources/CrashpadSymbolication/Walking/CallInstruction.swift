@@ -2,7 +2,8 @@
 /// A call that ends where a return address points to.
 ///
 /// Whether there is one tells a return address from another word that looks like it. Sources: the opcode maps of Intel's
-/// manual, volume 2, and the encodings of the Arm architecture reference manuals.
+/// manual, volume 2, the encodings of the Arm architecture reference manuals, and the manuals of RISC-V, LoongArch and
+/// the Power ISA.
 package enum CallInstruction: Equatable, Sendable {
   /// To an address that the instruction has.
   case direct(UInt64)
@@ -26,6 +27,9 @@ package enum CallInstruction: Equatable, Sendable {
       case .arm64: Self.arm64(end, UInt32(truncatingIfNeeded: code >> 32))
       case .arm:
         isThumb ? Self.thumb(end, code) : Self.arm(end, UInt32(truncatingIfNeeded: code >> 32))
+      case .riscv64: Self.riscv(end, UInt32(truncatingIfNeeded: code >> 32))
+      case .loongarch64: Self.loongArch(end, UInt32(truncatingIfNeeded: code >> 32))
+      case .ppc64: Self.ppc(end, UInt32(truncatingIfNeeded: code >> 32))
       }
     guard let found else { return nil }
     self = found
@@ -82,6 +86,39 @@ package enum CallInstruction: Equatable, Sendable {
     let (bit23, bit22) = (1 ^ one ^ sign, 1 ^ two ^ sign)
     let distance = sign << 24 | bit23 << 23 | bit22 << 22 | high << 12 | UInt64(second & 0x7ff) << 1
     return .direct((end &+ signed(distance, bits: 25)) & 0xffff_fffe)
+  }
+
+  private static func riscv(_ end: UInt64, _ word: UInt32) -> CallInstruction? {
+    let target = word >> 7 & 31
+    // Both ra and t0 are for return addresses.
+    if [1, 5].contains(target), word & 0x7f == 0x6f {
+      let (sign, high) = (UInt64(word >> 31), UInt64(word >> 12 & 0xff))
+      let (bit11, low) = (UInt64(word >> 20 & 1), UInt64(word >> 21 & 0x3ff))
+      return .direct(end &- 4 &+ signed(sign << 20 | high << 12 | bit11 << 11 | low << 1, bits: 21))
+    }
+    if [1, 5].contains(target), word & 0x707f == 0x67 { return .indirect }
+    // C.JALR with a register
+    let short = word >> 16
+    return short & 0xf07f == 0x9002 && short & 0x0f80 != 0 ? .indirect : nil
+  }
+
+  private static func loongArch(_ end: UInt64, _ word: UInt32) -> CallInstruction? {
+    // BL
+    if word >> 26 == 0b010101 {
+      let distance = UInt64(word & 0x3ff) << 16 | UInt64(word >> 10 & 0xffff)
+      return .direct(end &- 4 &+ signed(distance << 2, bits: 28))
+    }
+    // JIRL with ra
+    return word >> 26 == 0b010011 && word & 31 == 1 ? .indirect : nil
+  }
+
+  private static func ppc(_ end: UInt64, _ word: UInt32) -> CallInstruction? {
+    // BL
+    if word & 0xfc00_0003 == 0x4800_0001 {
+      return .direct(end &- 4 &+ signed(UInt64(word & 0x03ff_fffc), bits: 26))
+    }
+    // BCTRL, BLRL, with any condition
+    return word & 0xfc00_ffff == 0x4c00_0421 || word & 0xfc00_ffff == 0x4c00_0021 ? .indirect : nil
   }
 
   private static func signed(_ value: UInt64, bits: UInt64) -> UInt64 {

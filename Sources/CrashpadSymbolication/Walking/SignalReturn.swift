@@ -18,8 +18,12 @@ enum SignalReturn {
     case .arm64: [([0xd400_0001_d280_1168], [.max])]
     // mov r7, #173; svc #0, and the same in the short form
     case .arm: [([0xef00_0000_e3a0_70ad], [.max]), ([0xdf00_27ad], [0xffff_ffff])]
-    // The C libraries of these systems have call frame information for it.
-    case .x86: []
+    // li a7, 139; ecall
+    case .riscv64: [([0x0000_0073_08b0_0893], [.max])]
+    // li.w a7, 139; syscall 0
+    case .loongarch64: [([0x002b_0000_0382_2c0b], [.max])]
+    // The C libraries or the vDSO of these systems have call frame information for it.
+    case .x86, .ppc64: []
     }
   }
 
@@ -36,7 +40,8 @@ enum SignalReturn {
     return isFound ? rules(architecture) : nil
   }
 
-  /// Sources: `rt_sigframe`, `ucontext` and `sigcontext` of Linux, in arch/x86, arch/arm64 and arch/arm.
+  /// Sources: `rt_sigframe`, `ucontext` and `sigcontext` of Linux, in arch/x86, arch/arm64,
+  /// arch/arm, arch/riscv and arch/loongarch.
   private static func rules(_ architecture: FrameRegisters.Architecture) -> FrameRules {
     var saved: [Int: UInt64] = [:]
     switch architecture {
@@ -50,7 +55,12 @@ enum SignalReturn {
     case .arm:
       // A siginfo of 128 bytes, and in the ucontext five words, three about the fault, then r0 to r15
       for register in 0...15 { saved[register] = 128 + 4 * (8 + UInt64(register)) }
-    case .x86: break
+    case .riscv64, .loongarch64:
+      // A siginfo of 128 bytes, a ucontext of 176 including its signal mask, the instruction pointer, then the registers.
+      // RISC-V has the instruction pointer in place of the first one.
+      saved[architecture.instructionPointer] = 304
+      for register in 1...31 { saved[register] = (architecture == .riscv64 ? 304 : 312) + 8 * UInt64(register) }
+    case .x86, .ppc64: break
     }
     var rules = FrameRules()
     rules.isSignalFrame = true

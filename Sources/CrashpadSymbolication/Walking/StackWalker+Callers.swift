@@ -26,7 +26,9 @@ extension StackWalker {
     frame.isSignalFrame = rules?.isSignalFrame == true
     if rules?.isOutermost == true { return .end(.done) }
     var found = byRules(callee, rules) ?? (rules == nil ? justCalled(callee) : nil)
-    if found == nil, rules == nil, callee.trust.knowsFramePointer, callee.registers.framePointer == 0 {
+    if found == nil, rules == nil, usesFramePointers(callee), callee.trust.knowsFramePointer,
+      callee.registers.framePointer == 0
+    {
       return .end(.endOfChain)
     }
     if found == nil {
@@ -316,6 +318,8 @@ extension StackWalker {
     case .x86_64: process.system != .windows
     case .arm(let framePointer): framePointer == 7 || !callee.isThumb
     case .arm64, .x86: true
+    // Compilers use the register for other values, and frames have other layouts.
+    case .riscv64, .loongarch64, .ppc64: false
     }
   }
 
@@ -424,7 +428,8 @@ extension StackWalker {
   private func isAligned(_ address: UInt64, _ callee: Position) -> Bool {
     guard address >= Self.firstAddress else { return false }
     switch callee.architecture {
-    case .arm64: return address % 4 == 0
+    case .arm64, .loongarch64, .ppc64: return address % 4 == 0
+    case .riscv64: return address % 2 == 0
     // Bit 0 marks Thumb.
     case .arm: return address & 3 != 2
     case .x86_64, .x86: return true

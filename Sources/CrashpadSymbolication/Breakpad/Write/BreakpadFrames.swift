@@ -166,8 +166,8 @@ struct BreakpadFrames {
     _ expression: ByteRange, _ bytes: RawSpan, hasFrameAddress: Bool, isLocation: Bool
   ) -> Bool {
     let read = FrameExpression(
-      dwarf: expression, bytes, addressSize: nil, registerCount: registers.count, hasFrameAddress: hasFrameAddress,
-      isLocation: isLocation)
+      dwarf: expression, bytes, addressSize: nil, register: { $0 < UInt64(registers.count) ? Int($0) : nil },
+      hasFrameAddress: hasFrameAddress, isLocation: isLocation)
     guard let text = read.flatMap({ PostfixText.text($0, registers) }) else { return false }
     rules.append(text)
     return true
