@@ -68,6 +68,7 @@ extension ReportWriter {
     json.object("linuxSignal") { json in
       json.member("code", exception.code)
       json.member("address", exception.address)
+      if exception.isInfoKnown { json.member("info", exception.info) }
     }
   }
 

@@ -11,6 +11,8 @@ internal import Glibc
 /// Otherwise the calling thread does not run `body`: when TLS writes to a closed connection, SIGPIPE is raised, which
 /// ends a program that does not handle it. `body` runs with SIGPIPE blocked, and a pending one ends with the thread.
 package func onThreads(_ count: Int, _ body: @Sendable () -> Void) {
+  // The length of the path of this file is in the code of the check: builds in two folders would differ.
+  #sourceLocation(file:"callback",line:1)
   withoutActuallyEscaping(body) { body in
     var threads: [pthread_t] = []
     for _ in 0..<max(1, count) {
@@ -20,6 +22,7 @@ package func onThreads(_ count: Int, _ body: @Sendable () -> Void) {
     if threads.isEmpty { withoutBrokenPipes(body) }
     for thread in threads { _ = pthread_join(thread, nil) }
   }
+  #sourceLocation()
 }
 
 /// Enough for the deepest recursion of any parser, regardless of RLIMIT_STACK; memory is used only as the stack grows.

@@ -144,8 +144,8 @@ extension Symbolization.Frame {
   ///
   /// - Parameter offset: that of the frame in its module.
   package func functionOffset(of offset: UInt64?) -> UInt64? {
-    guard let symbol = symbol ?? inferred, let offset, offset >= symbol.functionAddress else { return nil }
-    return offset - symbol.functionAddress
+    guard let start = (symbol ?? inferred)?.functionAddress, let offset, offset >= start else { return nil }
+    return offset - start
   }
 }
 

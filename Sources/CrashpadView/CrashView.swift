@@ -167,7 +167,8 @@ extension SymbolizedAddress {
   /// "main + 12 (/src/main.cpp:42)"; of inlined calls the innermost one. Nil without a name.
   package func line(at offset: UInt64) -> String? {
     guard let function = frames.first, let name = Self.line(function) else { return nil }
-    let distance = frames.count == 1 && offset >= functionAddress ? " + \(offset - functionAddress)" : ""
+    let start = functionAddress.flatMap { frames.count == 1 && offset >= $0 ? $0 : nil }
+    let distance = start.map { " + \(offset - $0)" } ?? ""
     return name + distance + (function.sourceLine.map { " (\($0))" } ?? "")
   }
 }

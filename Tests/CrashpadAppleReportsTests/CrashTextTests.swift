@@ -358,4 +358,67 @@ struct CrashTextTests {
     #expect(reading.snapshot?.outcome == .noProcess)
     #expect(reading.codes == [])
   }
+
+  @Test("A name without its offset, a mark before an inlined name, and a bar in a termination")
+  func otherSpellings() {
+    let text = """
+      OS Version: watchOS 9.3.1 (20S664)
+      Report Version: 104
+
+      Crashed Thread: 8
+
+      Exception Type: EXC_BAD_ACCESS (SIGBUS)
+      Exception Codes: BUS_NOOP at 0x10d8d028b
+      Termination Reason: RUNNINGBOARD | Code 0xDEAD10CC
+
+      Application Specific Information:
+      *** -[__NSArrayM objectAtIndexedSubscript:]: index 0 beyond bounds for empty array
+
+      Thread 8 Crashed:
+      0   Orrery                         0x100d47f98         [inlined] isspace (ctype.h:269)
+      1   Orrery                         0x100d47f98         decode (Codec.c:962)
+      """
+    let reading = Reading(unwrapping: "Here it is:\n\n```\n\(text)\n```\n")
+    #expect(reading.report?.osText == "watchOS 9.3.1 (20S664)" && reading.report?.messages.count == 1)
+    #expect(reading.report?.termination?.code == 0xdead_10cc)
+    #expect(reading.snapshot?.exception?.address == 0x1_0d8d_028b)
+    let frames = reading.snapshot?.threads.first?.frames ?? []
+    #expect(frames.map(\.function) == ["isspace", "decode"] && frames.map(\.isInlined) == [true, false])
+    #expect(frames.allSatisfy { $0.functionOffset == nil })
+  }
+
+  @Test("A panic's text names its system, and its words stand without quotation marks")
+  func panicSystem() {
+    let text = """
+      panic(cpu 2 caller 0xffffff80003ed5fc): "Possible memory corruption: empty hash"@/Library/Sources/pmap_internal.h:844
+      BSD process name corresponding to current thread: kernel_task
+
+      Mac OS version:
+      16B2657
+
+      System model name: iMac14,2 (Mac-27ADBB7B4CEE8E61)
+      """
+    let reading = Reading(text)
+    #expect(reading.report?.panic?.headline == "Possible memory corruption: empty hash @pmap_internal.h:844")
+    #expect(reading.snapshot?.system.operatingSystem == .macos)
+    #expect(reading.text(reading.snapshot?.system.osBuild) == "16B2657")
+    #expect(reading.text(reading.snapshot?.system.machine) == "iMac14,2")
+  }
+
+  @Test("A backtrace of Swift has a signal without its code, and images by the names in its frames")
+  func swiftWithoutImages() {
+    let lines = [
+      "*** Signal 11: Backtracing from 0x65506c44960e... done ***", "",
+      "*** Program crashed: Bad pointer dereference at 0x0000000000000010 ***", "",
+      "Thread 7 \"NIO-ELT-0-#7\" crashed:", "",
+      " 0               0x000065506c44960e swift_release + 30 in issueServer",
+      " 1 [ra]          0x000065506c43ceea turn() + 137 in libgears.so",
+    ]
+    for prefix in ["", "app-1  | "] {
+      let reading = Reading(unwrapping: lines.map { prefix + $0 }.joined(separator: "\n"))
+      #expect(reading.snapshot?.exception?.code == 11 && reading.snapshot?.exception?.isInfoKnown == false)
+      #expect(reading.snapshot?.modules.map { reading.text($0.name) } == ["issueServer", "libgears.so"])
+      #expect(reading.snapshot?.threads.first?.frames?.map(\.module) == [0, 1])
+    }
+  }
 }

@@ -29,6 +29,41 @@ struct PastedTextTests {
     #expect(reading.snapshot?.outcome == .crashed)
   }
 
+  @Test("A time without its zone is no time, and dots are no name")
+  func origin() {
+    let line = "Orrery[321:654] *** Terminating app due to uncaught exception 'NSRangeException', reason: 'index 3'"
+    let local = Reading("2015-11-19 18:49:59.346 " + line)
+    #expect(local.snapshot?.snapshotTime == nil && local.report?.captureTime == "2015-11-19 18:49:59.346")
+    #expect(local.report?.processName == "Orrery" && local.snapshot?.processID == 321)
+    let zoned = Reading("2015-11-19 18:49:59.346000+0100 ..." + line.dropFirst(6))
+    #expect(zoned.snapshot?.snapshotTime?.seconds == 1_447_955_399)
+    #expect(zoned.report?.processName == nil && zoned.snapshot?.processID == 321)
+  }
+
+  @Test(
+    "Words of a tool before each line are taken off", arguments: ["info: [SYSLOG ] ", "flutter: ", "runner-1 (out) "])
+  func tool(_ words: String) {
+    let lines = SampleReports.console.split(separator: "\n")
+    let reading = Reading(unwrapping: lines.map { words + $0 }.joined(separator: "\n"))
+    #expect(
+      functions(reading.report?.lastException)
+        == ["__exceptionPreprocess", "objc_exception_throw", "-[Wheel turn]", "main"])
+  }
+
+  @Test("A title that stands twice is one thread")
+  func bareTitle() {
+    let text = """
+      Crashed: com.example.exceptions
+      Fatal Exception: Il2CppExceptionWrapper
+      Crashed: com.example.exceptions
+      0  UnityFramework  0x2eb18fc Wheel_Turn_m1 + 392
+      1  UnityFramework  0x2eb1cdc Wheel_Start_m2 + 423
+      """
+    let reading = Reading(text)
+    #expect(reading.snapshot?.threads.count == 1 && reading.report?.faultingThread == 0)
+    #expect(functions(reading.snapshot?.threads.first?.frames) == ["Wheel_Turn_m1", "Wheel_Start_m2"])
+  }
+
   @Test("A stack that a console has twice is read once")
   func twice() {
     let reading = Reading(SampleReports.console + SampleReports.console)

@@ -21,6 +21,13 @@ struct Reading {
 
   init(_ text: String) { self.init(Array(text.utf8)) }
 
+  /// Reads a text without what it is wrapped in.
+  init(unwrapping text: String) {
+    var bytes = Array(text.utf8)
+    if case .unwrapped(let unwrapping) = unsafe Unwrapper.unwrap(bytes.span.bytes) { bytes = unwrapping.bytes }
+    self.init(bytes)
+  }
+
   var snapshot: ProcessSnapshot? { reading.snapshot }
   var report: ReportSnapshot? { reading.snapshot?.report }
   var codes: [String] { reading.findings.map(\.rule.code) }

@@ -67,6 +67,37 @@ struct ExplanationTests {
     #expect(!explanation.evidence.contains { $0.text.contains("Cart") })
   }
 
+  @Test(
+    arguments: [
+      (1, ["Reason: tried: '/a/F' (no such file), '/b/F' (no such file, not in dyld cache)"], nil),
+      (
+        1,
+        ["Reason: tried: '/a/F' (no such file), '/b/F' (code signature invalid in '/b/F' (errno=1) sliceOffset=0x0)"],
+        "code signature invalid"
+      ),
+      (
+        1,
+        [
+          "Reason: tried: '/b/F' (mach-o file, but is an incompatible architecture (have 'x86_64', need 'arm64')), '/c/F' (no such file)"
+        ],
+        "mach-o file, but is an incompatible architecture"
+      ),
+      (5, ["Reason: no suitable image found.  Did find:", "/b/F: code signature invalid"], "code signature invalid"),
+      (5, ["Reason: image not found"], "code signature"), (3, [], "wrong version"), (77, [], "another reason"),
+      (1, ["Reason: image not found"], nil),
+    ] as [(UInt64, [String], String?)])
+  func `A library that was found and refused is not called missing`(_ code: UInt64, _ reasons: [String], _ why: String?)
+  {
+    let explanation = Explanation(
+      SampleCrash.crash(SampleCrash.mach(10, [0, 0], signal: 6), [crashing]) {
+        $0.termination = SampleCrash.termination("DYLD", code, ["Library not loaded: @rpath/F"] + reasons)
+      })
+    #expect(
+      explanation.summary
+        == (why.map { "The dynamic loader found the library @rpath/F, and did not load it: \($0)." }
+          ?? "The dynamic loader did not find the library @rpath/F."))
+  }
+
   @Test func `Flags say that no thread is a culprit, and that it will happen again`() {
     let explanation = Explanation(
       SampleCrash.crash(SampleCrash.mach(10, [0, 0], signal: 9), [main]) {

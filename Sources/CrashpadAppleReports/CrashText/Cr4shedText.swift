@@ -18,7 +18,7 @@ extension CrashText {
     case "Date":
       builder.report.captureTime = value.string
       builder.snapshot.snapshotTime = ReportTime.timestamp(value.string)
-    case "Bundle id": builder.report.bundleID = value.string
+    case "Bundle id": if !value.equals("(null)") { builder.report.bundleID = value.string }
     case "Bundle version": builder.report.version = value.string
     case "Device": device(value)
     case "Exception type":

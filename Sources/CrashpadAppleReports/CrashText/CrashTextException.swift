@@ -102,6 +102,9 @@ extension ReportSnapshot.Termination {
     var rest = value
     if rest.has(prefix: "Namespace ") { _ = rest.takeWord() }
     let namespace = rest.takeWord().withoutSeparator
+    rest = rest.trimmed
+    // Some people's tables have a bar between the parts.
+    if rest.has(prefix: "| ") { rest = rest.dropFirst(2) }
     var afterCode = rest
     let word = afterCode.takeWord()
     if word.equals("Code") || word.equals("code") { rest = afterCode }

@@ -135,7 +135,7 @@ extension TextFrame {
     return nil
   }
 
-  /// Parses "objc_msgSend + 29 (objc.m:3) [inlined]", "0x102230000 + 25788", "0x193c9c000 +
+  /// Parses "objc_msgSend + 29 (objc.m:3) [inlined]", "[inlined] isspace (ctype.h:269)", "0x102230000 + 25788", "0x193c9c000 +
   /// 0xe0c // mach_msg_trap + 0x8", "0x28000 + 30048 (objc_msgSend + 29)".
   private mutating func readWhat(_ text: TextBytes) {
     var rest = text
@@ -191,7 +191,9 @@ extension TextFrame {
     } else if !image.isEmpty, name.elementsEqual(image), distance != nil {
       moduleOffset = distance
     } else if !name.isEmpty, !name.equals("???"), name.address == nil {
-      function = name.string
+      let mark = "[inlined] "
+      if name.has(prefix: mark) { isInlined = true }
+      function = (isInlined && name.has(prefix: mark) ? name.dropFirst(mark.utf8.count) : name).string
       functionOffset = distance
     }
   }

@@ -35,15 +35,9 @@ struct PastedFrame {
   /// "0  Shop  0x5a10 parse() + 12 (Config.swift:12)"
   private static func numbered(_ line: TextBytes) -> PastedFrame? {
     guard var frame = TextFrame(line), frame.hasAddress, let number = frame.number else { return nil }
-    if frame.file == nil, frame.functionOffset == nil { frame.function = frame.function.map { unbracketed($0) } }
     // An address is larger, or as wide as a pointer. Debuggers write no offsets.
     if frame.address < 0x1000_0000, !frame.isPadded { frame.moduleOffset = frame.address }
     return PastedFrame(number, frame)
-  }
-
-  /// "[inlined] f" of other services.
-  private static func unbracketed(_ name: String) -> String {
-    name.hasPrefix("[inlined] ") ? String(name.dropFirst(10)) : name
   }
 
   /// "* frame #0: 0x000000019119b014 libsystem_kernel.dylib`__pthread_kill + 8 at F.swift:3:5"

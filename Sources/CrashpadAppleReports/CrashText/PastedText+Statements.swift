@@ -72,11 +72,16 @@ extension PastedText {
     guard let number = text[(open + 1)..<colon].decimal.flatMap({ Int32(exactly: $0) }) else { return }
     var words = text[..<open].trimmed
     let (day, time) = (words.takeWord(), words.takeWord())
+    let name = words.trimmed
     guard let timestamp = ReportTime.timestamp("\(day.string) \(time.string)") else { return }
     builder.snapshot.processID = number
-    builder.report.processName = words.trimmed.string
+    // People replace the name by dots.
+    if name.contains(where: { $0.isLetter || $0.isDigit || $0 >= 0x80 }) { builder.report.processName = name.string }
     builder.report.captureTime = "\(day.string) \(time.string)"
-    builder.snapshot.snapshotTime = timestamp
+    // Earlier systems write the time of the place alone.
+    if time.contains(UInt8(ascii: "+")) || time.contains(UInt8(ascii: "-")) {
+      builder.snapshot.snapshotTime = timestamp
+    }
   }
 
   /// "(0x1850ea364 0x184330528)"

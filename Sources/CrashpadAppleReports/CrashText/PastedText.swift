@@ -156,7 +156,20 @@ struct PastedText {
 
   // MARK: The end
 
+  /// Removes threads of which the text has only the title, if it has the stack of another.
+  private mutating func removeBareThreads() {
+    let hasFrames = builder.snapshot.threads.map { $0.frames?.isEmpty == false }
+    guard hasFrames.contains(true), hasFrames.contains(false) else { return }
+    let kept = hasFrames.indices.filter { hasFrames[$0] }
+    builder.snapshot.threads = kept.map { builder.snapshot.threads[$0] }
+    if let crashed = builder.report.faultingThread {
+      // The first one of a title that stands twice may be the bare one.
+      builder.report.faultingThread = kept.firstIndex { $0 >= crashed }
+    }
+  }
+
   private mutating func finish() {
+    removeBareThreads()
     exception.set(in: &builder)
     if builder.snapshot.threads.isEmpty, builder.report.lastException.isEmpty { builder.note(ReportRules.noThreads) }
     // Such a text never lists them.

@@ -35,12 +35,31 @@ extension ReportBuilder {
       panic.task = line.split(separator: ":").last.map { String($0.drop { $0 == " " }) }
     }
     report.panic = panic
+    if report.osText == nil { readPanicSystem(lines) }
   }
 
-  /// The line without "panic(cpu 4 caller 0xfffffff0…): ".
+  /// Reads the lines of the text about the system, where nothing else names it.
+  private mutating func readPanicSystem(_ lines: [Substring]) {
+    for (index, line) in lines.enumerated() {
+      if line == "Mac OS version:", index + 1 < lines.count {
+        snapshot.system.operatingSystem = .macos
+        snapshot.system.osBuild = content(String(lines[index + 1]))
+      } else if line.hasPrefix("OS version: ") {
+        snapshot.system.osBuild = content(String(line.dropFirst("OS version: ".utf8.count)))
+      } else if line.hasPrefix("System model name: ") {
+        let model = line.dropFirst("System model name: ".utf8.count).prefix { $0 != " " }
+        snapshot.system.machine = content(String(model))
+      }
+    }
+  }
+
+  /// The line without "panic(cpu 4 caller 0xfffffff0…): ", and without the quotation marks that earlier kernels write.
   private static func headline(_ line: Substring) -> String {
     guard line.hasPrefix("panic("), let end = line.firstRange(of: "): ")?.upperBound else { return String(line) }
-    return String(line[end...])
+    let text = line[end...]
+    guard text.hasPrefix("\""), let place = text.firstRange(of: "\"@") else { return String(text) }
+    let file = text[place.upperBound...].split(separator: "/").last ?? ""
+    return text.dropFirst().prefix(upTo: place.lowerBound) + (file.isEmpty ? "" : " @" + file)
   }
 
   /// Parses "Panicked task 0xffffffe19b836580: 4314 pages, 159 threads: pid 0: kernel_task".

@@ -49,6 +49,8 @@ extension ReportBuilder {
     } else if let number {
       var exception = ExceptionSnapshot(kind: .linuxSignal, threadID: thread, code: number)
       exception.address = address ?? 0
+      // It has the signal's number, and not its code.
+      exception.isInfoKnown = false
       snapshot.exception = exception
     }
     if address != nil { snapshot.exception?.address = address ?? 0 }
@@ -82,6 +84,14 @@ extension ReportBuilder {
   ///
   /// - Parameter names: the image names in the frames of each thread.
   mutating func resolveSwiftFrames(_ names: [[String?]]) {
+    // A backtrace without its images has their names in the frames.
+    if snapshot.modules.isEmpty {
+      var known: Set<String> = []
+      for name in names.joined() {
+        guard let name, known.insert(name).inserted else { continue }
+        snapshot.modules.append(module(name, file: name, address: nil))
+      }
+    }
     let images = TextImageIndex(snapshot)
     for thread in snapshot.threads.indices {
       for index in (snapshot.threads[thread].frames ?? []).indices {

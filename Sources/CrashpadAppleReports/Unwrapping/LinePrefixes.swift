@@ -19,6 +19,31 @@ enum LinePrefixes {
     return stripper.removal()
   }
 
+  /// Removes the words of a tool that all lines begin with, such as "info: [IOS_SYSLOG_ROW ] ", before a console's text.
+  static func words(_ text: [UInt8]) -> Removal? {
+    var common: TextBytes?
+    var count = 0
+    for line in TextLines(text) where !line.trimmed.isEmpty {
+      count += 1
+      common = common.map { $0.prefix(zip($0, line).prefix { $0 == $1 }.count) } ?? line
+      if common?.count ?? 0 < smallestWords { return nil }
+    }
+    // A blank ends the words: what is behind it may begin alike, too.
+    guard count >= 3, let start = common, let end = start.lastIndex(of: 0x20), case let words = start[...end],
+      words.count >= smallestWords, words.contains(where: { $0.isLetter }),
+      [UInt8(ascii: ":"), UInt8(ascii: "]"), UInt8(ascii: ")"), UInt8(ascii: "|")].contains(words.trimmed.last)
+    else { return nil }
+    var copy = TextCopy(of: text)
+    for line in TextLines(text) {
+      let begin = line.trimmed.isEmpty ? line.startIndex : line.startIndex + words.count
+      copy.copy(begin..<min(line.endIndex + 1, text.count))
+    }
+    guard PastedLine.areIn(copy.bytes[...]) else { return nil }
+    return Removal(copy, "each line began with \"\(words.string)\"", at: 0)
+  }
+
+  private static let smallestWords = 4
+
   /// Removes the blanks that all lines begin with.
   static func indentation(_ text: [UInt8]) -> Removal? {
     var least = Int.max

@@ -17,7 +17,7 @@ enum ReportAnchors {
     "Parent Process",
     "Date/Time", "OS Version", "Exception Type", "Exception Codes", "Exception Subtype", "Triggered by Thread",
     "Crashed Thread", "Termination Reason", "Binary Images", "Launch Time", "Report Version", "Path",
-    "Last Exception Backtrace", "Application Specific Information",
+    "Last Exception Backtrace", "Application Specific Information", "Program crashed",
   ].map { Array($0.utf8) }
 
   /// Keys of JSON, with their quotation marks.

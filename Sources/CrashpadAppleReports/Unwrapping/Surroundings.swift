@@ -148,6 +148,8 @@ private struct TextFinder {
   private var block: Int?
   /// The key on the last line, if other words stand before it.
   private var joint: ReportAnchor?
+  /// Whether the present line is below "Application Specific Information:", whose lines may have any words.
+  private var isInInformation = false
 
   mutating func read(_ line: TextBytes) {
     let content = line.trimmed
@@ -161,7 +163,14 @@ private struct TextFinder {
   }
 
   private mutating func readBefore(_ line: TextBytes, _ content: TextBytes) {
-    if content.isEmpty { return }
+    if content.isEmpty {
+      isInInformation = false
+      return
+    }
+    if block != nil, isInInformation || content.equals("Application Specific Information:") {
+      isInInformation = true
+      return
+    }
     // The line above the title of Console's export.
     if content.allSatisfy({ $0 == 0x2d }) {
       block = line.startIndex
@@ -199,6 +208,7 @@ private struct TextFinder {
     case "Path": key.value.first == UInt8(ascii: "/")
     case "Date/Time", "Launch Time": ReportTime.timestamp(key.value.string) != nil
     case "OS Version", "Version", "Code Type": key.value.last == UInt8(ascii: ")")
+    case "Report Version", "Crashed Thread": key.value.decimal != nil
     case "Parent Process", "Coalition", "Responsible": key.value.last == UInt8(ascii: "]")
     case "Identifier": key.value.contains(UInt8(ascii: ".")) && !key.value.contains(0x20)
     default: false

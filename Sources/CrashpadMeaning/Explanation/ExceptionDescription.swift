@@ -76,12 +76,14 @@ package struct ExceptionDescription: Sendable, Hashable {
       return words(first, type, decoded.name, decoded.facts, decoded.rows, "a guarded resource was misused")
     case 1, 2, 3, 5, 6:
       let row = MeaningTable.code(code, of: type.name, on: CodeMeaning.Platform(architecture))
-      var title = "\(type.name) / \(row?.name ?? "code \(hex(code))")"
+      // No code of the kernel's is 0: the report does not have it.
+      var title = type.name
+      if let name = row?.name ?? (code == 0 ? nil : "code \(hex(code))") { title += " / \(name)" }
       // The second code of a general protection fault is not an address.
       if exception.code == 1, row?.name != "EXC_I386_GPFLT", exception.hasRecordedAddress {
         title += " at \(hex(exception.address))"
       }
-      let isKnown = row != nil || exception.code == 2 || exception.code == 3 || exception.code == 6
+      let isKnown = row != nil || code == 0 || exception.code == 2 || exception.code == 3 || exception.code == 6
       return Self(title, isKnown ? row?.event ?? type.event : nil, [row, type])
     default: return Self(exception.codes.count > 1 ? "\(type.name) / code \(hex(first))" : type.name, nil, [type])
     }

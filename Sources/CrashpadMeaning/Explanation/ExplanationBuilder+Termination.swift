@@ -130,7 +130,14 @@ extension ExplanationBuilder {
   private mutating func explainLoader(_ termination: ReportSnapshot.Termination) {
     for line in termination.reasons {
       if line.hasPrefix("Library not loaded: ") {
-        result.summary = "The dynamic loader did not find the library \(line.dropFirst(20))."
+        let library = line.dropFirst(20)
+        let refusal = Self.refusal(termination.reasons)
+        if refusal == nil, [nil, 1].contains(termination.code) {
+          result.summary = "The dynamic loader did not find the library \(library)."
+        } else {
+          let reason = refusal ?? MeaningTable.code(termination.code ?? 9, in: "DYLD")?.name ?? "another reason"
+          result.summary = "The dynamic loader found the library \(library), and did not load it: \(reason)."
+        }
       }
       if line.hasPrefix("Symbol not found: ") {
         result.summary = "The dynamic loader did not find the symbol \(line.dropFirst(18))."
@@ -140,6 +147,33 @@ extension ExplanationBuilder {
     if words.contains(where: { $0.contains("ignore backtrace") }) {
       result.cautions.append("The program was terminated at its launch: ignore the stacks, which are the loader's.")
     }
+  }
+
+  /// The loader's words about a file that is there, and that it did not load; nil if each path had no file, or nothing is said.
+  ///
+  /// "tried: '/a/F' (no such file), '/b/F' (code signature invalid in '/b/F' (errno=1) sliceOffset=0x0, …)" of dyld 4, and "no
+  /// suitable image found.  Did find:" with a path and words on the next line of earlier ones.
+  private static func refusal(_ reasons: [String]) -> String? {
+    if var tried = reasons.lazy.compactMap({ line in line.firstRange(of: "tried: ").map { line[$0.upperBound...] } })
+      .first
+    {
+      while let end = tried.firstRange(of: "' (") {
+        tried = tried[end.upperBound...]
+        if !tried.hasPrefix("no such file") { return words(tried) }
+      }
+      return nil
+    }
+    guard let found = reasons.firstIndex(where: { $0.hasSuffix("Did find:") }), found + 1 < reasons.count else {
+      return nil
+    }
+    let line = reasons[found + 1]
+    return line.firstRange(of: ": ").map { words(line[$0.upperBound...]) }
+  }
+
+  /// "mach-o file, but is an incompatible architecture", of what the loader writes into a parenthesis.
+  private static func words(_ text: Substring) -> String {
+    let ends = [" (", ")", " in '", ", not in dyld cache", "'"].compactMap { text.firstRange(of: $0)?.lowerBound }
+    return String(text[..<(ends.min() ?? text.endIndex)])
   }
 
   // MARK: File locks

@@ -71,7 +71,7 @@ final class DwarfInfo {
       // A unit with lines only, such as that of an assembler
       if place == nil, let location = unit.location(address) {
         place = SymbolizedAddress(
-          frames: [SymbolizedAddress.Frame(function: nil, location: location)], functionAddress: address,
+          frames: [SymbolizedAddress.Frame(function: nil, location: location)], functionAddress: nil,
           isNearest: false)
       }
     }

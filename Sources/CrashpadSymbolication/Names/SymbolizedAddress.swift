@@ -65,12 +65,12 @@ package struct SymbolizedAddress: Sendable, Hashable {
 
   /// The functions from the innermost inlined one to the compiled function, which is the last.
   package internal(set) var frames: [Frame]
-  /// The start of the compiled function, relative to the module.
-  package let functionAddress: UInt64
+  /// The start of the compiled function, relative to the module; nil if it is not known, as in some reports.
+  package let functionAddress: UInt64?
   /// Whether the name is that of the nearest preceding symbol, which may be another function.
   package let isNearest: Bool
 
-  package init(frames: [Frame], functionAddress: UInt64, isNearest: Bool) {
+  package init(frames: [Frame], functionAddress: UInt64?, isNearest: Bool) {
     self.frames = frames
     self.functionAddress = functionAddress
     self.isNearest = isNearest
@@ -80,6 +80,6 @@ package struct SymbolizedAddress: Sendable, Hashable {
 extension SymbolizedAddress {
   /// Converts the address of the function to an offset from `base`.
   func relative(to base: UInt64) -> SymbolizedAddress {
-    SymbolizedAddress(frames: frames, functionAddress: functionAddress &- base, isNearest: isNearest)
+    SymbolizedAddress(frames: frames, functionAddress: functionAddress.map { $0 &- base }, isNearest: isNearest)
   }
 }

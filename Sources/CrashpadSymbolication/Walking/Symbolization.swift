@@ -273,6 +273,6 @@ struct RecordedStack {
     }
     let offset = last.moduleOffset ?? last.address
     return SymbolizedAddress(
-      frames: functions, functionAddress: offset &- min(offset, last.functionOffset ?? 0), isNearest: false)
+      frames: functions, functionAddress: last.functionOffset.map { offset &- min(offset, $0) }, isNearest: false)
   }
 }

@@ -38,7 +38,7 @@ enum CrashText {
     let offset = offset ?? row.address
     guard let name = row.name else { return "\(TextFormat.hex(row.address &- offset)) + \(offset)" }
     var place = name
-    if !row.isInlined { place += " + \(row.functionOffset ?? 0)" }
+    if !row.isInlined, let offset = row.functionOffset { place += " + \(offset)" }
     if let line = row.function?.source?.line, let name = row.function?.sourceName, line > 0 || hasLineZero {
       place += " (\(name):\(line))"
     }

@@ -39,7 +39,7 @@ struct LookupDocument {
       $0.address == nil ? TextFormat.printable($0.line) : nil
     },
     .address("function_address", "The start of the compiled function.") { answer in
-      answer.found.map { answer.imageBase &+ $0.functionAddress }
+      answer.found?.functionAddress.map { answer.imageBase &+ $0 }
     },
     .flag("is_nearest", "Whether the name is only that of the nearest preceding symbol.") {
       $0.found?.isNearest ?? false
