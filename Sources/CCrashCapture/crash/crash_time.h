@@ -33,6 +33,13 @@
 #define HANDLER
 #endif
 
+// Marks a call that adds no frame to the stack, which would be taken for one of the program.
+#if __has_attribute(musttail)
+#define TAIL_CALL __attribute__((musttail))
+#else
+#define TAIL_CALL
+#endif
+
 // Marks the code that each child of fork(2) runs. It is kept together, because the kernel maps the code of a child
 // anew, sixteen pages at a time.
 #define AFTER_FORK __attribute__((hot))

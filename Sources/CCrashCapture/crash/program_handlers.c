@@ -6,12 +6,6 @@
 #include "handlers.h"
 #include "state.h"
 
-#if __has_attribute(musttail)
-#define TAIL_CALL __attribute__((musttail))
-#else
-#define TAIL_CALL
-#endif
-
 signal_handler *_Atomic program_handlers[kCrashSignalCount];
 signal_handler *_Atomic other_handlers[kSignals];
 struct program_action program_actions[kSignals];
@@ -198,7 +192,7 @@ CRASH_TIME static void end_without_room(int number, siginfo_t *information, ucon
   end_at_fault(SIGSEGV, information, context);
 }
 
-#if defined(CRASH_HANDLER_LIBRARY)
+#if defined(CRASH_PRECEDES_LIBC)
 
 // The signals of faults that the program's handler for this signal has blocked.
 CRASH_TIME static uint64_t blocked_in_handler(int number) {

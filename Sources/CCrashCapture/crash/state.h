@@ -177,8 +177,17 @@ struct handler_call {
   int mark;
 };
 
+// Whether the thread may have a copy in a process that shares the memory, and so these facts.
+enum sharing {
+  kSharesNothing,
+  // A child of vfork(2), which is gone when the thread goes on.
+  kSharesUntilReturn,
+  kShares,
+};
+
 // The facts of a thread.
 struct thread_facts {
+  enum sharing sharing;
   // The last child of vfork(2) of the thread that changed its mask.
   int child;
   // The thread's alternate stacks.

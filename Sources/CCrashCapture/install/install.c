@@ -215,7 +215,7 @@ static int install(const struct crash_capture_options *options, char *message, s
   facts_install(options->environment, options->time_zone);
   int error = open_database(options, message, message_size);
   if (error == 0) error = open_file(options, message, message_size);
-#if defined(CRASH_HANDLER_LIBRARY)
+#if defined(CRASH_PRECEDES_LIBC)
   // A filter that allows this now may refuse to open files later.
   if (has_filter()) state->holds_files = true;
 #else

@@ -37,6 +37,13 @@ void aborts_install(void);
 // handlers and masks are the child's own.
 bool interposes(void);
 
+// The same as is_captured_process, for calls that programs make often: asks the kernel only where a child may share the
+// memory.
+bool is_own_process(void);
+// Notes that the calling thread is about to start a process which shares the memory, for longer than until its end or
+// its exec if the child does not let its parent wait.
+void note_sharing(bool waits);
+
 // The signals of a set that the kernel knows.
 uint64_t first_word_of(const sigset_t *set);
 
@@ -45,7 +52,8 @@ uint64_t first_word_of(const sigset_t *set);
 uint64_t block_hidden(void);
 void hide_again(uint64_t hidden);
 
-// Hides the signals of faults that the kernel blocks in the calling thread, as libc set them.
+// Hides the signals of faults that the kernel blocks in the calling thread, as libc set them. Does nothing where masks
+// are the kernel's.
 void hide_blocked(void);
 
 // Waits until no other thread captures, and makes the calling thread the capturing one (crash_state.owner). Returns

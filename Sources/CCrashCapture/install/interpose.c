@@ -69,7 +69,7 @@ static int set_next_action(int number, const struct sigaction *action, struct si
 bool interposes(void) {
   const struct state *state = &crash_state;
   return atomic_load(&state->is_installed) && !is_passive && !(state->flags & CRASH_CAPTURE_NO_SIGNALS) &&
-         is_captured_process();
+         is_own_process();
 }
 
 // Shows a handler of the program with the flags and the mask that it was set with. current: what the kernel has.

@@ -4,6 +4,9 @@
 // Faults are raised even where their signals are blocked, and then the kernel ends the process without calling a
 // handler. So the kernel's mask leaves them unblocked, and the mask that the program believes it has adds
 // hidden_signals().
+//
+// Only where the functions that save and restore masks are preceded too (contexts.c, waits.c): elsewhere a jump would
+// leave the program with a mask that it did not set.
 #define _GNU_SOURCE
 #include <errno.h>
 #include <signal.h>
@@ -14,22 +17,21 @@
 #include "install.h"
 #include "next.h"
 
-typedef int mask_setter(int, const sigset_t *, sigset_t *);
-
-extern mask_setter __interceptor_sigprocmask __attribute__((weak));
-extern mask_setter __interceptor_pthread_sigmask __attribute__((weak));
-// Second names of libc's functions, for static executables.
-extern mask_setter __sigprocmask __attribute__((weak));
-extern mask_setter __pthread_sigmask __attribute__((weak));
-
-static void *_Atomic real_sigprocmask;
-static void *_Atomic real_pthread_sigmask;
-
 uint64_t first_word_of(const sigset_t *set) {
   uint64_t word;
   memcpy(&word, set, sizeof word);
   return word;
 }
+
+#if defined(CRASH_PRECEDES_LIBC)
+
+typedef int mask_setter(int, const sigset_t *, sigset_t *);
+
+extern mask_setter __interceptor_sigprocmask __attribute__((weak));
+extern mask_setter __interceptor_pthread_sigmask __attribute__((weak));
+
+static void *_Atomic real_sigprocmask;
+static void *_Atomic real_pthread_sigmask;
 
 // A child that shares its parent's memory, and so its hidden signals, but has a mask of its own.
 static bool is_child_of_vfork(void) {
@@ -109,37 +111,22 @@ static int set_mask(mask_setter *setter, int how, const sigset_t *mask, sigset_t
   return 0;
 }
 
-// For a static executable without libc's function. Returns 0 or an errno value.
-static int change_plain_mask(int how, const sigset_t *mask, sigset_t *old) {
-  uint64_t before = 0;
-  long result = change_mask(how, (const uint64_t *)mask, &before);
-  if (result == 0 && old != NULL) {
-    memset(old, 0, sizeof *old);
-    memcpy(old, &before, sizeof before);
-  }
-  return (int)-result;
-}
-
 static mask_setter *next_process_mask(void) {
-  return next_function(&real_sigprocmask, "sigprocmask", (void *)__interceptor_sigprocmask, (void *)__sigprocmask);
+  return next_function(&real_sigprocmask, "sigprocmask", (void *)__interceptor_sigprocmask, NULL);
 }
 
 static mask_setter *next_thread_mask(void) {
-  return next_function(&real_pthread_sigmask, "pthread_sigmask", (void *)__interceptor_pthread_sigmask,
-                       (void *)__pthread_sigmask);
+  return next_function(&real_pthread_sigmask, "pthread_sigmask", (void *)__interceptor_pthread_sigmask, NULL);
 }
 
 EXPORTED int sigprocmask(int how, const sigset_t *mask, sigset_t *old) {
   mask_setter *setter = next_process_mask();
-  if (setter != NULL) return set_mask(setter, how, mask, old);
-  int error = set_mask(change_plain_mask, how, mask, old);
-  if (error != 0) errno = error;
-  return error == 0 ? 0 : -1;
+  return setter == NULL ? missing() : set_mask(setter, how, mask, old);
 }
 
 EXPORTED int pthread_sigmask(int how, const sigset_t *mask, sigset_t *old) {
   mask_setter *setter = next_thread_mask();
-  return set_mask(setter == NULL ? change_plain_mask : setter, how, mask, old);
+  return setter == NULL ? ENOSYS : set_mask(setter, how, mask, old);
 }
 
 void masks_install(void) {
@@ -148,8 +135,6 @@ void masks_install(void) {
 }
 
 // MARK: The functions of System V and BSD
-
-#if defined(CRASH_HANDLER_LIBRARY)
 
 static int change_one(int how, int number) {
   sigset_t one;
@@ -180,5 +165,10 @@ static int change_number(int how, int mask) {
 EXPORTED int sigblock(int mask) { return change_number(SIG_BLOCK, mask); }
 EXPORTED int sigsetmask(int mask) { return change_number(SIG_SETMASK, mask); }
 EXPORTED int siggetmask(void) { return change_number(SIG_BLOCK, 0); }
+
+#else
+
+void hide_blocked(void) {}
+void masks_install(void) {}
 
 #endif

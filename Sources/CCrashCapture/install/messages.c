@@ -13,6 +13,18 @@
 // function.
 extern char **swift_getFatalErrorMessageBuffer(void) __attribute__((weak));
 
+// The function, or the other thing, of this name in the runtime that the program uses.
+static void *of_program(const char *name, void *linked) {
+#if defined(CRASH_CLIENT_LIBRARY)
+  // The client has runtimes of its own, which these references lead to.
+  (void)linked;
+  return dlsym(RTLD_DEFAULT, name);
+#else
+  (void)name;
+  return linked;
+#endif
+}
+
 #if defined(__GLIBC__)
 // Weak, because the library is also loaded into programs that use musl.
 extern void *dlvsym(void *handle, const char *name, const char *version) __attribute__((weak));
@@ -27,9 +39,10 @@ static void find_abort_message(void) {
 
 // Swift keeps the text for its backtracer since version 6.2.
 static void find_swift_message(void) {
-  if (swift_getFatalErrorMessageBuffer != NULL) {
-    crash_state.swift_fatal_message = (uint64_t)swift_getFatalErrorMessageBuffer();
-  }
+  const char *name = "swift_getFatalErrorMessageBuffer";
+  char **(*get)(void) = (char **(*)(void))of_program(name, (void *)swift_getFatalErrorMessageBuffer);
+  if (get == NULL) get = swift_getFatalErrorMessageBuffer;
+  if (get != NULL) crash_state.swift_fatal_message = (uint64_t)get();
 }
 
 // MARK: C++
@@ -115,8 +128,8 @@ static void terminate(void) {
   // An exception that what() of an exception throws leads here again.
   static atomic_bool is_noted;
   if (!atomic_exchange(&is_noted, true)) note_exception();
-  if (cxx.earlier != NULL) cxx.earlier();
-  abort();
+  if (cxx.earlier == NULL) abort();
+  TAIL_CALL return cxx.earlier();
 }
 
 extern terminate_handler *_ZSt13set_terminatePFvvE(terminate_handler *) __attribute__((weak));
@@ -124,12 +137,17 @@ extern struct type_info *__cxa_current_exception_type(void) __attribute__((weak)
 extern char *__cxa_demangle(const char *name, char *buffer, size_t *size, int *status) __attribute__((weak));
 extern const struct type_info _ZTISt9exception __attribute__((weak));
 
+typedef terminate_handler *terminate_setter(terminate_handler *);
+
 static void install_terminate_handler(void) {
-  cxx.current_type = __cxa_current_exception_type;
-  if (_ZSt13set_terminatePFvvE == NULL || cxx.current_type == NULL) return;
-  cxx.demangle = __cxa_demangle;
-  cxx.exception_type = &_ZTISt9exception;
-  cxx.earlier = _ZSt13set_terminatePFvvE(terminate);
+  cxx.current_type = (struct type_info * (*)(void))
+      of_program("__cxa_current_exception_type", (void *)__cxa_current_exception_type);
+  terminate_setter *set =
+      (terminate_setter *)of_program("_ZSt13set_terminatePFvvE", (void *)_ZSt13set_terminatePFvvE);
+  if (set == NULL || cxx.current_type == NULL) return;
+  cxx.demangle = (char *(*)(const char *, char *, size_t *, int *))of_program("__cxa_demangle", (void *)__cxa_demangle);
+  cxx.exception_type = of_program("_ZTISt9exception", (void *)&_ZTISt9exception);
+  cxx.earlier = set(terminate);
 }
 
 void messages_install(void) {

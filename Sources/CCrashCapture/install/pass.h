@@ -5,18 +5,20 @@
 #define CRASHPADCTL_PASS_H
 
 // Only there; a static executable has no next function to jump to.
-#if defined(CRASH_HANDLER_LIBRARY) && defined(__x86_64__)
+#if defined(CRASH_PRECEDES_LIBC) && defined(__x86_64__)
 #define PASSES_CALLS 1
 #else
 #define PASSES_CALLS 0
 #endif
 
+// Each in a section of its own, as the compiler has those of C: scripts/crash-time follows references to sections.
+//
 // name: the function. notice: a function of this file that gets the first three arguments, and sets the variable next.
 // setup: instructions before everything else. test: others, which may jump to 1 to notice the call and to 2 to pass it
 // on without, once libc's function is known.
 #define PASS_AFTER(name, notice, next, setup, test) \
   __asm__(                                    \
-      ".text\n"                               \
+      ".section .text." name ",\"ax\",@progbits\n" \
       ".globl " name "\n"                     \
       ".type " name ", @function\n" name ":\n" \
       ".cfi_startproc\n" setup                \
@@ -45,7 +47,8 @@
       "2:\n"                                  \
       "jmp *%r11\n"                           \
       ".cfi_endproc\n"                        \
-      ".size " name ", .-" name "\n")
+      ".size " name ", .-" name "\n"           \
+      ".text\n")
 #define PASS(name, notice, next) PASS_AFTER(name, notice, next, "", "")
 
 #endif

@@ -6,10 +6,11 @@
 // - a filter of system calls is set, which may refuse to open files;
 // - hardly any descriptors are allowed.
 // In all other processes no descriptor of this library is open before a crash.
-#if defined(CRASH_HANDLER_LIBRARY)
+#if defined(CRASH_PRECEDES_LIBC)
 #define _GNU_SOURCE
 #include <errno.h>
 #include <linux/seccomp.h>
+#include <sched.h>
 #include <stdarg.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -137,12 +138,14 @@ __attribute__((used)) static void notice_syscall(long number, long operation) {
     prepare_filter(operation == SECCOMP_SET_MODE_STRICT);
   }
   if (number == SYS_pivot_root) hold_what_is_made();
+  if ((number == SYS_clone && (operation & CLONE_VM)) || number == SYS_clone3) note_sharing(false);
   next_function(&next_syscall, "syscall", NULL, NULL);
 }
 
 // libseccomp and bubblewrap make these calls by syscall(2).
-_Static_assert(SYS_seccomp == 317 && SYS_pivot_root == 155, "the numbers below");
-PASS_AFTER("syscall", "notice_syscall", "next_syscall", "", "cmp $317, %rdi\nje 1f\ncmp $155, %rdi\njne 2f\n");
+_Static_assert(SYS_seccomp == 317 && SYS_pivot_root == 155 && SYS_clone == 56 && SYS_clone3 == 435, "the numbers below");
+PASS_AFTER("syscall", "notice_syscall", "next_syscall", "",
+           "cmp $317, %rdi\nje 1f\ncmp $155, %rdi\nje 1f\ncmp $56, %rdi\nje 1f\ncmp $435, %rdi\njne 2f\n");
 #endif
 
 #endif

@@ -50,7 +50,7 @@ static struct {
 
 static int set_stack(const stack_t *stack, stack_t *old) { return (int)syscall(SYS_sigaltstack, stack, old); }
 
-#if defined(CRASH_HANDLER_LIBRARY)
+#if defined(CRASH_PRECEDES_LIBC)
 
 static int fail_with(int error) {
   errno = error;
@@ -216,7 +216,7 @@ extern thread_maker __interceptor_pthread_create __attribute__((weak));
 // that name.
 extern thread_maker __pthread_create __attribute__((weak));
 extern int thrd_create(void *thread, int (*function)(void *), void *argument);
-#if !defined(CRASH_HANDLER_LIBRARY)
+#if !defined(CRASH_PRECEDES_LIBC)
 __attribute__((used)) static int (*volatile const keeps_libc)(void *, int (*)(void *), void *) = thrd_create;
 #endif
 
@@ -253,7 +253,7 @@ EXPORTED int pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
 
 // MARK: Threads that libc starts
 
-#if defined(CRASH_HANDLER_LIBRARY)
+#if defined(CRASH_PRECEDES_LIBC)
 
 static int start_c11(void *raw) {
   struct start start = begin_thread(raw);

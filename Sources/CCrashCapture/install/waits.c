@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Precedes the functions that wait with another mask. The kernel exchanges the masks, so it has to know the whole one
 // of the program: a signal that only the wait lets in is to end the wait.
-#if defined(CRASH_HANDLER_LIBRARY)
+#if defined(CRASH_PRECEDES_LIBC)
 #define _GNU_SOURCE
 #include <errno.h>
 #include <poll.h>
