@@ -121,7 +121,9 @@ CRASH_TIME static void write_marked_module(struct capture *capture) {
   write_module(capture, marked.executable, marked.libc, marked.swift);
 }
 
+// Threads that resume wait for the annotations, which would change while they are written, but not for other modules.
 CRASH_TIME static void write_modules(struct capture *capture) {
+  bool waits = capture->resumes;
   write_part(capture, "list of modules", find_modules);
   if (modules_problem()[0] != 0) capture_note(capture, modules_problem());
   dump_array_start(&capture->writer, kModules);
@@ -130,8 +132,14 @@ CRASH_TIME static void write_modules(struct capture *capture) {
     for (capture->index = 0; capture->index < marked.count; capture->index++) {
       bool is_loader = modules_at(capture->index)->is_loader;
       if (is_loader == (pass == 1)) write_part(capture, "module", write_marked_module);
+      // The first one, as the loader has it.
+      if (waits && capture->index == marked.executable) {
+        threads_resume(0);
+        waits = false;
+      }
     }
   }
+  if (waits) threads_resume(0);
   dump_array_end(&capture->writer);
 }
 
@@ -172,17 +180,14 @@ CRASH_TIME void capture_write(struct capture *capture) {
   if (!write_part(capture, "system", write_system)) write_least(capture, kSystemInfo);
   if (!write_part(capture, "process", write_process)) write_least(capture, kProcessInfo);
   if (!write_part(capture, "exception", write_exception)) write_least(capture, kSignalException);
-  // Modules give addresses their meaning; but threads that resume must not wait for them.
+  // Modules give addresses their meaning.
   if (!capture->resumes) write_modules(capture);
   dump_array_start(writer, kThreads);
   for (capture->index = 0; capture->index < threads_count(); capture->index++) {
     write_part(capture, "thread", write_thread);
   }
   dump_array_end(writer);
-  if (capture->resumes) {
-    threads_resume(0);
-    write_modules(capture);
-  }
+  if (capture->resumes) write_modules(capture);
   write_part(capture, "end", write_last);
   dump_root_end(writer);
   dump_writer_flush(writer);

@@ -15,12 +15,14 @@ CRASH_TIME static void write_texts(struct dump_writer *writer) {
   bool is_open = false;
   for (int index = 0; index < CRASH_CAPTURE_ANNOTATIONS; index++) {
     struct text_annotation *text = &crash_state.texts[index];
-    if (!text->is_used) continue;
+    if (!atomic_load(&text->is_used)) continue;
+    unsigned place = (unsigned)atomic_load(&text->value);
+    const char *value = crash_state.text_values[place < kTextValues ? place : 0];
     if (!is_open) dump_array_start(writer, kAnnotationsSimpleMap);
     is_open = true;
     dump_element_start(writer);
     dump_property(writer, kAnnotationName, text->name, text_length(text->name, sizeof text->name));
-    dump_property(writer, kAnnotationValue, text->value, text_length(text->value, sizeof text->value));
+    dump_property(writer, kAnnotationValue, value, text_length(value, sizeof crash_state.text_values[0]));
     dump_map_end(writer);
   }
   if (is_open) dump_array_end(writer);

@@ -30,10 +30,14 @@ struct known_file {
 };
 
 struct text_annotation {
-  bool is_used;
+  atomic_bool is_used;
+  // The index of its value.
+  atomic_int value;
   char name[CRASH_CAPTURE_ANNOTATION_NAME + 1];
-  char value[CRASH_CAPTURE_ANNOTATION_VALUE + 1];
 };
+
+// A new value is written into one that no text has, as a thread may be stopped while it writes.
+enum { kTextValues = CRASH_CAPTURE_ANNOTATIONS + 1 };
 
 struct memory_range {
   _Atomic uint64_t address;
@@ -134,6 +138,7 @@ struct state {
   char terminate_message[1024];
 
   struct text_annotation texts[CRASH_CAPTURE_ANNOTATIONS];
+  char text_values[kTextValues][CRASH_CAPTURE_ANNOTATION_VALUE + 1];
   struct memory_range ranges[kMaximumRanges];
   _Atomic(struct crash_annotation *) annotations;
 };

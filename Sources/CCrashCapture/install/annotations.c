@@ -34,19 +34,32 @@ static struct text_annotation *find_text(const char *name) {
   return free_place;
 }
 
+static int find_free_value(void) {
+  bool is_taken[kTextValues] = {false};
+  for (int index = 0; index < CRASH_CAPTURE_ANNOTATIONS; index++) {
+    struct text_annotation *text = &crash_state.texts[index];
+    if (text->is_used) is_taken[text->value] = true;
+  }
+  int place = 0;
+  while (is_taken[place]) place++;
+  return place;
+}
+
 int crash_capture_set_annotation(const char *name, const char *value) {
   if (strlen(name) >= sizeof crash_state.texts[0].name || name[0] == 0) return E2BIG;
-  if (value != NULL && strlen(value) >= sizeof crash_state.texts[0].value) return E2BIG;
+  if (value != NULL && strlen(value) >= sizeof crash_state.text_values[0]) return E2BIG;
   hold();
   struct text_annotation *text = find_text(name);
   int error = text == NULL ? ENOSPC : 0;
   if (text != NULL) {
     if (value == NULL) {
-      text->is_used = false;
+      atomic_store(&text->is_used, false);
     } else {
-      strcpy(text->value, value);
-      strcpy(text->name, name);
-      text->is_used = true;
+      int place = find_free_value();
+      strcpy(crash_state.text_values[place], value);
+      if (!atomic_load(&text->is_used)) strcpy(text->name, name);
+      atomic_store(&text->value, place);
+      atomic_store(&text->is_used, true);
     }
   }
   release();
