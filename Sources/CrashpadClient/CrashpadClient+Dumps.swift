@@ -38,7 +38,7 @@ extension CrashpadClient {
   }
 
   static func deferredDump(at path: FilePath?, for caller: crash_capture_caller) throws(Failure) -> FilePath {
-    _ = try running()
+    _ = try started()
     return try dump(to: path, for: caller)
   }
 

@@ -18,30 +18,30 @@ extension CrashpadClient {
   /// ``Options/onReportsProcessed`` is called each time that all are done. libcurl is loaded when there is a report to
   /// send; on a system without it, reports stay pending.
   public static func startProcessingPendingReports() throws(Failure) {
-    let running = try running()
-    guard let destination = try destination(running) else { return }
+    let started = try started()
+    guard let destination = try destination(started) else { return }
     uploads.withLock { timer in
-      if let timer { return timer.schedule(deadline: .now(), repeating: interval(running)) }
+      if let timer { return timer.schedule(deadline: .now(), repeating: interval(started)) }
       let new = DispatchSource.makeTimerSource(queue: DispatchQueue(label: "crashpad.uploads", qos: .utility))
       new.setEventHandler {
-        uploadPendingReports(running, to: destination)
-        running.options.onReportsProcessed?()
+        uploadPendingReports(to: destination)
+        started.options.onReportsProcessed?()
       }
-      new.schedule(deadline: .now(), repeating: interval(running))
+      new.schedule(deadline: .now(), repeating: interval(started))
       new.activate()
       timer = new
     }
   }
 
-  private static func destination(_ running: Running) throws(Failure) -> UploadDestination? {
-    guard let url = running.url, !url.isEmpty else { return running.options.upload.destination }
+  private static func destination(_ started: Started) throws(Failure) -> UploadDestination? {
+    guard let url = started.url, !url.isEmpty else { return started.options.upload.destination }
     do { return try UploadDestination(url: url) } catch { throw .badURL(error) }
   }
 
   private static let uploads = Mutex<(any DispatchSourceTimer)?>(nil)
 
-  private static func interval(_ running: Running) -> DispatchTimeInterval {
-    running.options.watchesPendingReports ? .seconds(15 * 60) : .never
+  private static func interval(_ started: Started) -> DispatchTimeInterval {
+    started.options.watchesPendingReports ? .seconds(15 * 60) : .never
   }
 
   /// Whether reports may be uploaded, by the decision of this database's user; false if there is none.
@@ -65,7 +65,8 @@ extension CrashpadClient {
     } catch { throw .processing(error.path, error.errno) }
   }
 
-  private static func uploadPendingReports(_ running: Running, to destination: UploadDestination) {
+  private static func uploadPendingReports(to destination: UploadDestination) {
+    guard let running = hint({ try running() }) else { return }
     var options = running.options.upload
     options.destination = destination
     // As in Crashpad: a user who agrees later agrees to later reports only.

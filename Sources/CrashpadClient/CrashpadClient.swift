@@ -44,9 +44,9 @@ public enum CrashpadClient {
   }
 
   /// The state that the start leaves for later calls.
-  struct Running: Sendable {
-    let database: CrashDatabase
-    let pendingDumps: Folder
+  struct Started: Sendable {
+    /// Absolute, as the program may change its directory.
+    let path: FilePath
     let programID: String
     let url: String?
     let options: Options
@@ -55,7 +55,18 @@ public enum CrashpadClient {
     let ownDump: FileName?
   }
 
-  private static let state = Mutex<Running?>(nil)
+  /// The state, and the database for one call: in between no directory is open, as a program may close all descriptors
+  /// that it did not open, and have others under their numbers.
+  @dynamicMemberLookup
+  struct Running: Sendable {
+    let database: CrashDatabase
+    let pendingDumps: Folder
+    let started: Started
+
+    subscript<Value>(dynamicMember member: KeyPath<Started, Value>) -> Value { started[keyPath: member] }
+  }
+
+  private static let state = Mutex<Started?>(nil)
 
   /// Starts the handler: from now on a crash of this process leaves a dump in the database.
   ///
@@ -83,6 +94,7 @@ public enum CrashpadClient {
         !bytes.contains(where: { $0 == 0 || $0 == UInt8(ascii: "/") })
       else { throw .badProgramID(id) }
       try check(annotations)
+      let path = try absolute(path)
       let (database, pendingDumps) = try open(path)
       let history = RunHistory(database, pendingDumps, programID: id)
       let previousRun = history.previousRun(startCrashInterval: options.startCrashInterval.components.seconds)
@@ -90,9 +102,8 @@ public enum CrashpadClient {
       let ownDump = try install(path, id, options)
       for (name, value) in annotations { setAnnotation(name, to: value) }
       if let ownDump { history.append(ownDump) }
-      state = Running(
-        database: database, pendingDumps: pendingDumps, programID: id, url: url, options: options,
-        previousRun: previousRun, ownDump: ownDump)
+      state = Started(
+        path: path, programID: id, url: url, options: options, previousRun: previousRun, ownDump: ownDump)
     }
   }
 
@@ -102,9 +113,15 @@ public enum CrashpadClient {
   /// Whether the last run of this program crashed. False before the start.
   public static var crashedLastRun: Bool { previousRun?.end == .crashed }
 
+  static func started() throws(Failure) -> Started {
+    guard let started = state.withLock({ $0 }) else { throw .notStarted }
+    return started
+  }
+
   static func running() throws(Failure) -> Running {
-    guard let running = state.withLock({ $0 }) else { throw .notStarted }
-    return running
+    let started = try started()
+    let (database, pendingDumps) = try open(started.path)
+    return Running(database: database, pendingDumps: pendingDumps, started: started)
   }
 
   // MARK: Steps of the start
@@ -114,6 +131,13 @@ public enum CrashpadClient {
       guard index < CRASH_CAPTURE_ANNOTATIONS, name.utf8.count <= CRASH_CAPTURE_ANNOTATION_NAME,
         value.utf8.count <= CRASH_CAPTURE_ANNOTATION_VALUE
       else { throw .annotationDoesNotFit(name) }
+    }
+  }
+
+  private static func absolute(_ path: FilePath) throws(Failure) -> FilePath {
+    if path.isAbsolute { return path }
+    do { return try FilePath.workingDirectory().pushing(path) } catch {
+      throw .database(path, error as? Errno ?? .ioError)
     }
   }
 

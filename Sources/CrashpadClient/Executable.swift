@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import CCrashCapture
+internal import CrashpadFiles
 internal import Glibc
 internal import SystemPackage
 
@@ -15,4 +16,17 @@ func executableName() -> String {
   while id.utf8.first == UInt8(ascii: ".") { id = Substring(id.utf8.dropFirst()) }
   while id.utf8.count >= CRASH_CAPTURE_PROGRAM_ID_SIZE { id.removeLast() }
   return id.isEmpty ? "program" : String(id)
+}
+
+/// Tells this process from all others of the machine's run: its id, and the time of its start in the kernel's ticks since
+/// that of the machine. A program that replaced itself has both from before. Nil without /proc.
+func ownProcess() -> String? {
+  guard let text = hint({ try InputFile("/proc/self/stat").text }),
+    // The name of the program is in parentheses, and may contain some itself.
+    let name = text.utf8.lastIndex(of: UInt8(ascii: ")"))
+  else { return nil }
+  let numbers = text[name...].split(separator: " ").dropFirst()
+  // The fields are counted from 1, and that of the state behind the name is the third.
+  guard let ticks = numbers.dropFirst(22 - 3).first else { return nil }
+  return "\(getpid()):\(ticks)"
 }

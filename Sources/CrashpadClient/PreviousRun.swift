@@ -5,7 +5,8 @@ public struct PreviousRun: Sendable, Hashable {
   public enum End: String, Sendable {
     /// There was none, or it is not known.
     case none
-    /// It ended normally; or its dump was processed, uploaded and pruned since.
+    /// It ended normally, or this process is the one that replaced itself by another program (exec); or its dump was
+    /// processed, uploaded and pruned since.
     case exited
     /// It left a dump.
     case crashed

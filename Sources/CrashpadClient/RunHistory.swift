@@ -8,7 +8,7 @@ internal import CrashpadSnapshot
 internal import SystemPackage
 
 /// The runs of a program: a hidden file `.<program-id>.runs` beside the pending dumps, with a line `<uuid> <seconds
-/// since 1970>` for each start, the latest one last. The UUID is that of the file for a crash.
+/// since 1970> <process>` for each start, the latest one last. The UUID is that of the file for a crash.
 ///
 /// The database shows the end of a run: its file is there with `.locked` and held (it runs), with `.locked` and not
 /// held (it was killed), without `.locked`, as a report or rejected (it crashed), or gone (it ended normally). So
@@ -16,7 +16,7 @@ internal import SystemPackage
 struct RunHistory {
   /// The number of runs that are kept.
   static let limit = 64
-  private static let lineSize = 64
+  private static let lineSize = 96
 
   private let database: CrashDatabase
   private let folder: Folder
@@ -34,6 +34,8 @@ struct RunHistory {
     let id: UUIDBytes
     /// In seconds since 1970.
     let start: Int64
+    /// As `ownProcess()` has it; nil if it is not known.
+    var process: String?
   }
 
   // MARK: Reading
@@ -44,6 +46,7 @@ struct RunHistory {
     guard let runs = recordedRuns() else { return PreviousRun.unknown }
     var last: (end: PreviousRun.End, uptime: Int64?)?
     var startCrashes = 0
+    let process = ownProcess()
     for run in runs.reversed() {
       let end: PreviousRun.End
       var uptime: Int64?
@@ -51,7 +54,8 @@ struct RunHistory {
       case .running: continue
       case .unknown: return PreviousRun.unknown
       case .gone: end = .exited
-      case .killed: end = .killed
+      // This process goes on, as another program: it replaced itself (exec).
+      case .killed: end = process != nil && run.process == process ? .exited : .killed
       case .crashed(let time):
         end = .crashed
         uptime = time.map { max($0.saturatingDifference(run.start), 0) }
@@ -84,10 +88,10 @@ struct RunHistory {
     let lines = bytes.split(separator: UInt8(ascii: "\n"))
     return lines.compactMap { line in
       let parts = line.split(separator: UInt8(ascii: " "))
-      guard parts.count == 2, let id = UUIDBytes(text: String(decoding: parts[0], as: UTF8.self)),
-        let start = Int64(String(decoding: parts[1], as: UTF8.self))
+      guard 2...3 ~= parts.count, let id = UUIDBytes(text: String(decoding: parts[0], as: UTF8.self)),
+        let start = Int64(String(decoding: parts[1], as: UTF8.self)), parts.count == 2 || parts[2].contains(0x3a)
       else { return nil }
-      return Run(id: id, start: start)
+      return Run(id: id, start: start, process: parts.count == 2 ? nil : String(decoding: parts[2], as: UTF8.self))
     }
   }
 
@@ -131,11 +135,15 @@ struct RunHistory {
 
   // MARK: Writing
 
+  private static func line(_ run: Run) -> String {
+    "\(run.id.text) \(run.start)\(run.process.map { " \($0)" } ?? "")\n"
+  }
+
   /// Adds this run. If that fails, the run is not recorded.
   func append(_ dump: FileName) {
     let own = PendingDump(name: dump, size: 0, modified: 0, isOwned: true)
     guard let id = own.uuid else { return }
-    let run = Run(id: id, start: Int64(Glibc.time(nil)))
+    let run = Run(id: id, start: Int64(Glibc.time(nil)), process: ownProcess())
     for _ in 0..<16 {
       do { if try append(run) { return } } catch { return }
       // Another process of the program is starting too. A process that holds the lock for longer is stopped, so the
@@ -152,7 +160,7 @@ struct RunHistory {
     // The previous holder of the lock replaced the file.
     guard let status = try folder.status(fileName), try status.isSameFile(as: file.status()) else { return false }
     let runs = Self.parse(try file.prefix(2 * Self.limit * Self.lineSize)) + [run]
-    let text = runs.suffix(Self.limit).map { "\($0.id.text) \($0.start)\n" }.joined()
+    let text = runs.suffix(Self.limit).map(Self.line).joined()
     let temporary = fileName.appending(".new")
     _ = try folder.remove(temporary)
     let new = try folder.open(temporary, .create)

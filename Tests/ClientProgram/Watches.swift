@@ -14,6 +14,8 @@ final class Watches: Sendable {
   static func watch(_ name: String, by monitor: HangMonitor) -> Bool {
     switch name {
     case "main": monitor.watchMainThread()
+    case "main-queue":
+      monitor.watch("main queue", countsFromStart: true) { answer in DispatchQueue.main.async { answer() } }
     case "queue": monitor.watch(queue)
     case "actor": monitor.watch(shelf, name: "shelf")
     case "executor": monitor.watch(executor, name: "executor")

@@ -3,6 +3,7 @@
 #include "CrashKinds.h"
 
 #include <assert.h>
+#include <dirent.h>
 #include <errno.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
@@ -225,6 +226,17 @@ void kind_in_child(int uses_vfork) {
   _exit(WIFSIGNALED(status) ? 128 + WTERMSIG(status) : 97);
 }
 
+int kind_crash_in_child(void) {
+  pid_t child = fork();
+  if (child == 0) {
+    kind_null();
+    _exit(99);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  return WIFSIGNALED(status) ? WTERMSIG(status) : -1;
+}
+
 // MARK: What the surroundings forbid
 
 void close_files(void) {
@@ -297,3 +309,21 @@ void say(int descriptor, const char *text) {
 }
 
 void wait_forever(void) { stand_around(); }
+
+long count_entries(const char *directory) {
+  long count = 0;
+  DIR *names = opendir(directory);
+  if (names == NULL) return -1;
+  while (readdir(names) != NULL) count++;
+  closedir(names);
+  return count;
+}
+
+long count_lines(const char *file) {
+  long count = 0;
+  FILE *lines = fopen(file, "r");
+  if (lines == NULL) return -1;
+  for (int byte; (byte = fgetc(lines)) != EOF;) count += byte == '\n';
+  fclose(lines);
+  return count;
+}

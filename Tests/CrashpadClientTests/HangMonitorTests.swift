@@ -12,7 +12,7 @@ struct HangMonitorTests {
   func short() throws {
     let program = try ClientProgram()
     let result = try program.run(
-      "start=app", "monitor=20,500,\(Self.day)", "hang-until=hangs", "until=answers", "tell=on")
+      "start=app", "monitor=20,500,\(Self.day)", "watch=main-queue", "hang-until=hangs", "until=answers", "tell=on")
     let hang = try #require(result.lines.first)
     #expect(hang.hasPrefix("hangs main queue \(program.pendingDumps.path)/app@"))
     #expect(hang.hasSuffix(".locked"))
@@ -24,7 +24,8 @@ struct HangMonitorTests {
   func long() throws {
     let program = try ClientProgram()
     let result = try program.run(
-      "start=app", "monitor=20,500,1000", "begin=leaked", "begin=ended", "end=ended", "hang-until=kept",
+      "start=app", "monitor=20,500,1000", "watch=main-queue", "begin=leaked", "begin=ended", "end=ended",
+      "hang-until=kept",
       "until=answers",
       "process")
     #expect(result.lines[1].hasPrefix("kept main queue \(program.pendingDumps.path)/app@"))
@@ -55,7 +56,8 @@ struct HangMonitorTests {
   @Test("When the process dies in a hang, the next start makes its dump pending")
   func death() throws {
     let program = try ClientProgram()
-    let result = try program.run("start=app", "monitor=20,500,\(Self.day)", "hang-until=hangs", "kill")
+    let result = try program.run(
+      "start=app", "monitor=20,500,\(Self.day)", "watch=main-queue", "hang-until=hangs", "kill")
     #expect(result.status == 137)
     #expect(try program.dumpNames() == [".app.runs", "app@UUID.locked", "app@UUID.locked"])
     let next = try program.run("start=app", "previous", "process")
@@ -91,7 +93,7 @@ struct HangMonitorTests {
   func mainThread() throws {
     let program = try ClientProgram()
     let result = try program.run(
-      ["start=app", "monitor=20,500,\(Self.day)", "stop-watching=main queue", "watch=main"] + Self.rounds
+      ["start=app", "monitor=20,500,\(Self.day)", "watch=main"] + Self.rounds
         + ["hang-until=hangs", "until=answers", "tell=on"])
     let lines = result.lines.filter { !$0.contains("handler of") && !$0.contains("expired") }
     #expect(lines.first?.hasPrefix("hangs main thread \(program.pendingDumps.path)/app@") == true, "\(lines)")
@@ -121,7 +123,7 @@ struct HangMonitorTests {
     let script = """
       export SWIFT_BACKTRACE=enable=no
       P='\(ClientProgram.products.appending(path: "client-program").path)'
-      "$P" db start=app monitor=20,500,\(Self.day) hang-until=never > out &
+      "$P" db start=app monitor=20,500,\(Self.day) watch=main-queue hang-until=never > out &
       first=$!
       until grep -q hangs out; do sleep 0.1; done
       "$P" db start=app previous process
@@ -138,7 +140,7 @@ struct HangMonitorTests {
     let program = try ClientProgram()
     let script = """
       P='\(ClientProgram.products.appending(path: "client-program").path)'
-      "$P" db start=app monitor=50,3000,\(Self.day) begin=one,1 until=handler tell=ready until=suspended tell=on > out &
+      "$P" db start=app monitor=50,3000,\(Self.day) watch=main-queue begin=one,1 until=handler tell=ready until=suspended tell=on > out &
       child=$!
       # The task's expiry says that the monitor runs.
       until grep -q ready out; do sleep 0.1; done

@@ -27,7 +27,6 @@ public final class HangMonitor: Sendable {
     case expired(String)
   }
 
-  private let running: CrashpadClient.Running
   /// The times without a response, in nanoseconds.
   private let thresholds: (first: UInt64, second: UInt64)
   private let interval: UInt64
@@ -43,10 +42,9 @@ public final class HangMonitor: Sendable {
   private static let hang = StringAnnotation("hang", maximumLength: 1024)
 
   private init(
-    _ running: CrashpadClient.Running, interval: Duration, thresholds: (first: Duration, second: Duration),
+    interval: Duration, thresholds: (first: Duration, second: Duration),
     taskLimit: Int, dumpLimit: Int, onEvent: (@Sendable (Event) -> Void)?
   ) {
-    self.running = running
     self.interval = max(interval.nanoseconds, 1_000_000)
     self.thresholds = (thresholds.first.nanoseconds, thresholds.second.nanoseconds)
     self.taskLimit = taskLimit
@@ -74,8 +72,9 @@ public final class HangMonitor: Sendable {
   ) throws(CrashpadClient.Failure) -> HangMonitor {
     try current.withLock { current throws(CrashpadClient.Failure) in
       if current != nil { throw .monitorAlreadyStarted }
+      _ = try CrashpadClient.started()
       let monitor = HangMonitor(
-        try CrashpadClient.running(), interval: interval, thresholds: (firstThreshold, secondThreshold),
+        interval: interval, thresholds: (firstThreshold, secondThreshold),
         taskLimit: taskLimit, dumpLimit: dumpLimit, onEvent: onEvent)
       let failure = monitor.startThread()
       guard failure == 0 else { throw .monitor(Errno(rawValue: failure)) }
@@ -265,7 +264,7 @@ public final class HangMonitor: Sendable {
     case .dump:
       // Before the dump, which has it.
       Self.annotate(hangs.names)
-      if hangs.kept < dumpLimit { known.dump = try? HangDump.write(running) }
+      if hangs.kept < dumpLimit { known.dump = try? HangDump.write(CrashpadClient.running()) }
       onEvent?(.hangs(watch.name, dump: known.dump?.path))
     case .keep:
       let path = try? known.dump?.keep()

@@ -27,6 +27,8 @@ void kind_pure_virtual(void);
 void kind_raise(int signal);
 void kind_two_threads(void);
 void kind_in_child(int uses_vfork);
+// Crashes in a child of fork(2); returns the signal that ended it.
+int kind_crash_in_child(void);
 
 enum thread_kind {
   THREAD_WAITS = 0,            // in poll(2)
@@ -52,6 +54,10 @@ void tell_ids(const char *kind);
 
 // Unbuffered, whole; 1 is standard output, 2 standard error.
 void say(int descriptor, const char *text);
+
+// The numbers of the names in a directory and of the lines of a file.
+long count_entries(const char *directory);
+long count_lines(const char *file);
 
 // Until a signal ends it.
 // Closes what the program did not open, as daemons do.
