@@ -36,6 +36,9 @@ TOOL = .build/release/crashpadctl
 QUICK = -c release --scratch-path .build/test -Xswiftc -enable-testing -Xswiftc -Onone -Xswiftc -gnone \
   -Xswiftc -no-emit-module-separately-wmo
 OPTIMIZED = -c release --scratch-path .build-sweep -Xswiftc -enable-testing
+# The libraries for programs in C and C++, which `make install` installs if they are built.
+CLIENT = .build/client
+CLIENT_LIBDIR = lib
 # The library that `crashpadctl run` preloads.
 HANDLER = .build/handler/libcrashpad_handler.so
 # The sample files in the commands of README.md.
@@ -45,11 +48,12 @@ FUZZERS = FuzzIntermediateDump FuzzDumpJSON FuzzMinidump FuzzCore FuzzMachO Fuzz
 LIBRARIES = CrashpadCore CrashpadSymbols CrashpadExplanations CrashpadGroups CrashpadPages CrashpadClient CrashpadDatabase \
   CrashpadUpload CrashpadRedaction CrashpadSnapshot
 
-.PHONY: help demo build here test sweep matrix soak lint format check all bench quality fuzz docs man install uninstall dist clean
+.PHONY: help demo build client here test sweep matrix soak lint format check all bench quality fuzz docs man install uninstall dist clean
 
 help:
 	@echo "make demo       build the tool, make sample files in $(DEMO), and show the main commands on them"
 	@echo "make build      build the tool: $(TOOL)"
+	@echo "make client     build the client for programs in C and C++: $(CLIENT)"
 	@echo "make test       build and run all tests"
 	@echo "make sweep      run SWEEP=$(SWEEP) mutations of dumps through every reader and writer"
 	@echo "make matrix     capture every kind of crash, alone and beside other signal handlers; compare with gdb"
@@ -74,6 +78,12 @@ build: here
 	$(SWIFT) build $(RELEASE) --product crashpadctl
 	scripts/release-tool .build/release $(STATIC)
 	scripts/handler-library $(HANDLER)
+
+client: here
+	scripts/dependencies build
+	scripts/static-libraries $(STATIC)
+	$(SWIFT) build $(SHARED) --product crashpad_client
+	scripts/packages/client .build/release/crashpad_client.product/Objects.LinkFileList $(CLIENT)
 
 # SwiftPM keeps absolute paths, and fails without a reason in a clone that was moved or copied with what it had built.
 here:
@@ -164,6 +174,8 @@ install:
 	@[ -x $(TOOL) ] && [ -e $(HANDLER) ] || { echo "nothing to install: run 'make build' first, without sudo" >&2; exit 1; }
 	install -D -m 755 $(TOOL) $(DESTDIR)$(PREFIX)/bin/crashpadctl
 	install -D -m 644 $(HANDLER) $(DESTDIR)$(PREFIX)/lib/crashpadctl/libcrashpad_handler.so
+	if [ -e $(CLIENT)/libcrashpad_client.so ]; then \
+	  scripts/packages/client-files $(CLIENT) "$(DESTDIR)" "$(PREFIX)" $(CLIENT_LIBDIR); fi
 	for page in man/*.[157]; do \
 	  install -D -m 644 $$page $(DESTDIR)$(PREFIX)/share/man/man$${page##*.}/$${page##*/} || exit 1; done
 	mkdir -p $(DESTDIR)$(PREFIX)/share/bash-completion/completions $(DESTDIR)$(PREFIX)/share/zsh/site-functions \
@@ -186,6 +198,9 @@ uninstall:
 	rm -f $(DESTDIR)$(PREFIX)/bin/crashpadctl
 	rm -rf $(DESTDIR)$(PREFIX)/lib/crashpadctl $(DESTDIR)$(PREFIX)/share/crashpadctl \
 	  $(DESTDIR)$(PREFIX)/share/doc/crashpadctl
+	rm -f $(DESTDIR)$(PREFIX)/include/crashpad_client.h $(DESTDIR)$(PREFIX)/$(CLIENT_LIBDIR)/libcrashpad_client.* \
+	  $(DESTDIR)$(PREFIX)/$(CLIENT_LIBDIR)/pkgconfig/crashpad_client*.pc
+	rm -rf $(DESTDIR)$(PREFIX)/include/CCrashpadClient $(DESTDIR)$(PREFIX)/$(CLIENT_LIBDIR)/cmake/CrashpadClient
 	for page in man/*.[157]; do rm -f $(DESTDIR)$(PREFIX)/share/man/man$${page##*.}/$${page##*/}; done
 	rm -f $(DESTDIR)$(PREFIX)/share/bash-completion/completions/crashpadctl \
 	  $(DESTDIR)$(PREFIX)/share/zsh/site-functions/_crashpadctl \

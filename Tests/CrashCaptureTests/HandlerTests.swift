@@ -17,7 +17,8 @@ struct HandlerTests {
     /// - Parameters:
     ///   - setup: done once before both.
     ///   - script: `handled PROGRAM …` runs a program.
-    init(setup: String, _ script: String, limit: Int = 120) throws {
+    ///   - handled: the command that captures its crashes; nil for `crashpadctl run`.
+    init(setup: String, _ script: String, limit: Int = 120, handled: String? = nil) throws {
       folder = try TemporaryFolder()
       let common = "ulimit -c 0; export HOME=$PWD\n"
       let prepared = try Tool.shell(setup, in: folder, limit: limit)
@@ -26,7 +27,7 @@ struct HandlerTests {
       with = try Tool.shell(
         """
         \(common)export \(HandlerLibrary.variable)='\(try HandlerLibrary.path())'
-        handled() { crashpadctl run --quiet --database "$HOME/db" -- "$@"; }
+        handled() { \(handled ?? #"crashpadctl run --quiet --database "$HOME/db" -- "$@""#); }
         \(script)
         """, in: folder, limit: limit)
     }

@@ -11,11 +11,16 @@ struct SemanticsTests {
   private struct Runs {
     let pair: HandlerTests.Pair
 
-    init(program: String, _ ways: String) throws {
-      let source = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-        .appending(path: "Programs/\(program).c").path
+    /// - Parameter link: how the client is linked into the program; nil for `crashpadctl run`.
+    init(program: String, link: InstalledClient.Link? = nil, _ ways: String) throws {
+      let sources = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appending(path: "Programs").path
+      let compile = "'\(HandlerLibrary.compiler ?? "clang")' -std=gnu17 -O0 -w '\(sources)/\(program).c' -pthread"
+      var setup = "\(compile) -o \(program)"
+      if let link {
+        setup += "\n\(compile) '\(sources)/start.c' -o linked-\(program) \(try InstalledClient.options(link))"
+      }
       pair = try HandlerTests.Pair(
-        setup: "'\(HandlerLibrary.compiler ?? "clang")' -std=gnu17 -O0 -w '\(source)' -pthread -o \(program)",
+        setup: setup,
         """
         top=$PWD
         \(ways) | while read -r way; do
@@ -27,7 +32,7 @@ struct SemanticsTests {
           echo "status $?"
           cd "$top"
         done 2>/dev/null
-        """, limit: 600)
+        """, limit: 600, handled: link == nil ? nil : #"p=$1; shift; "${p%/*}/linked-${p##*/}" "$@""#)
     }
 
     /// The output of each way with the handler, and without it.
@@ -46,10 +51,11 @@ struct SemanticsTests {
       return outputs
     }
 
-    /// The paths of the dumps of one way, locked ones too.
+    /// The paths of the dumps of one way, locked ones too. The client keeps a list of runs beside them.
     func dumps(_ way: String) throws -> [String] {
       let place = "homes/\(way.replacing(" ", with: "-"))/db/pending-serialized-ios-dump"
-      return pair.folder.exists(place) ? try pair.folder.names(in: place).map { "\(place)/\($0)" } : []
+      guard pair.folder.exists(place) else { return [] }
+      return try pair.folder.names(in: place).filter { !$0.hasSuffix(".runs") }.map { "\(place)/\($0)" }
     }
   }
 
@@ -59,9 +65,13 @@ struct SemanticsTests {
     return status > 128 && status != 128 + SIGKILL
   }
 
-  @Test("Programs see the same, end the same way, and leave a whole dump for each crash")
-  func modes() throws {
-    let runs = try Runs(program: "semantics", "./semantics list")
+  /// Under `crashpadctl run`, and with the client linked.
+  private static let ways: [InstalledClient.Link?] =
+    [nil] + (InstalledClient.canBeBuilt ? InstalledClient.Link.allCases : [])
+
+  @Test("Programs see the same, end the same way, and leave a whole dump for each crash", arguments: ways)
+  func modes(_ link: InstalledClient.Link?) throws {
+    let runs = try Runs(program: "semantics", link: link, "./semantics list")
     let outputs = runs.outputs()
     #expect(outputs.count > 40)
     // The limit of file sizes cuts the first, and leaves no room for the second; no call is left to the third.
@@ -81,13 +91,15 @@ struct SemanticsTests {
     }
   }
 
-  @Test("Each kind of crash ends as without the handler, whatever handler the program has, and leaves one whole dump")
-  func fates() throws {
+  @Test(
+    "Each kind of crash ends as without the handler, whatever handler the program has, and leaves one whole dump",
+    arguments: Soak.every(3, of: ways))
+  func fates(_ link: InstalledClient.Link?) throws {
     // The main thread with every handler; a thread and a child of fork with those that differ most.
     let isFull = ProcessInfo.processInfo.environment["CRASHPADCTL_MATRIX"] != nil
     let few = isFull ? "" : "[ $place = main ] || case $kind in segv|abort|deep) ;; *) continue ;; esac"
     let runs = try Runs(
-      program: "fates",
+      program: "fates", link: link,
       """
       for kind in segv abort bus fpe ill trap sys deep raise; do
         for place in main thread child; do
@@ -103,13 +115,14 @@ struct SemanticsTests {
     #expect(outputs.count >= 225)
     for output in outputs {
       #expect(output.with == output.without, "\(output.way)")
-      let dumps = try runs.dumps(output.way)
+      // A program that ends by _exit leaves an empty file, which `run` removes at its end, and the client at its next start.
+      let dumps = try runs.dumps(output.way).filter { link == nil || !$0.hasSuffix(".locked") }
       let isOfChild = output.way.contains(" child ")
       let status = output.with.split(separator: "\n").last.flatMap { Int($0.replacing("status ", with: "")) } ?? 0
       let crashed = isOfChild ? status < 100 : status > 128
       #expect(dumps.count == (crashed ? 1 : 0), "\(output.way): \(dumps)")
     }
-    let all = try outputs.flatMap { try runs.dumps($0.way) }
+    let all = try outputs.flatMap { try runs.dumps($0.way) }.filter { !$0.hasSuffix(".locked") }
     let validation = try Tool.run(["validate"] + all, in: runs.pair.folder)
     #expect(validation.status == 0, "\(validation.text)\(validation.errorText)")
   }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Crashpad's client for programs in C and C++: link with libcrashpad_client.so, or with the Swift library
- * CrashpadClient.
+/* Crashpad's client for programs in C and C++: link with libcrashpad_client.so or libcrashpad_client.a, for which there
+ * are files for pkg-config and CMake, or with the Swift library CrashpadClient.
  *
  * Programs that must not depend on the Swift runtime can use CCrashCapture.h and libcrashpad_handler.so, which write the
  * same dumps; `crashpadctl process` makes reports from them.

@@ -1,0 +1,15 @@
+# Before 1.0, a program needs the minor version that it asks for.
+set(PACKAGE_VERSION "@VERSION@")
+string(REGEX MATCH "^[0-9]+\\.[0-9]+" _crashpad_client_series "${PACKAGE_VERSION}")
+set(PACKAGE_VERSION_COMPATIBLE FALSE)
+if(PACKAGE_FIND_VERSION_COUNT LESS 2)
+  string(REGEX MATCH "^[0-9]+" _crashpad_client_series "${PACKAGE_VERSION}")
+endif()
+if(NOT PACKAGE_FIND_VERSION VERSION_GREATER PACKAGE_VERSION AND
+   (PACKAGE_FIND_VERSION STREQUAL "" OR PACKAGE_FIND_VERSION MATCHES "^${_crashpad_client_series}([.]|$)"))
+  set(PACKAGE_VERSION_COMPATIBLE TRUE)
+endif()
+if(PACKAGE_FIND_VERSION STREQUAL PACKAGE_VERSION)
+  set(PACKAGE_VERSION_EXACT TRUE)
+endif()
+unset(_crashpad_client_series)
