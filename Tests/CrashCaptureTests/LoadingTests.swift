@@ -105,6 +105,50 @@ struct LoadingTests {
     #expect(try Tool.shell("getconf _NPROCESSORS_ONLN", in: pair.folder).text == processors + "\n")
   }
 
+  @Test(
+    "A script that preloads another library, such as an allocator, leaves the handler to its programs",
+    arguments: [
+      "export LD_PRELOAD=$PWD/other.so; exec ./program crash", "LD_PRELOAD=$PWD/other.so ./program crash; exit $?",
+      "exec env LD_PRELOAD=$PWD/other.so ./program crash",
+    ])
+  func otherLibrary(_ script: String) throws {
+    let compiler = HandlerLibrary.compiler ?? "clang"
+    let other = """
+
+      echo '__attribute__((constructor)) static void start(void) { puts("other"); }' |
+        \(compiler) -w -include stdio.h -shared -fPIC -x c - -o other.so
+      """
+    let pair = try HandlerTests.Pair(setup: Self.setup(compiler) + other, "handled sh -c '\(script)'")
+    pair.expectSame()
+    #expect(pair.with.text.contains("other\n"))
+    try Self.expectDump(pair)
+  }
+
+  @Test("A program that is started without any library, or without the environment, is left alone")
+  func noLibrary() throws {
+    for start in ["env LD_PRELOAD= ", "env -u LD_PRELOAD ", "env -i "] {
+      let pair = try HandlerTests.Pair(
+        setup: Self.setup(HandlerLibrary.compiler ?? "clang"), "handled \(start) ./program crash")
+      pair.expectSame()
+      #expect(try pair.dumps().isEmpty)
+    }
+  }
+
+  @Test(
+    "In another root directory without the handler's library, programs start without a complaint of the loader",
+    .enabled(if: geteuid() == 0, "not root"))
+  func emptyRoot() throws {
+    let setup = """
+
+      mkdir root && for file in $(ldd ./program | grep -o '/[^ ]*'); do cp --parents --dereference $file root; done
+      cp program root
+      """
+    let pair = try HandlerTests.Pair(
+      setup: Self.setup(HandlerLibrary.compiler ?? "clang") + setup, "handled chroot root /program")
+    pair.expectSame()
+    #expect(pair.with.status == 3)
+  }
+
   @Test("Sanitizers of Swift's compiler, with threads", arguments: ["address", "thread"])
   func swiftSanitizers(_ kind: String) throws {
     let source = """

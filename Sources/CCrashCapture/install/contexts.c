@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Precedes the functions that save a mask with a place of the program, and those that jump there and restore it: they
-// save and restore the kernel's mask, which lacks the hidden signals (masks.c). And those that start a program, which
-// inherits the kernel's mask.
+// save and restore the kernel's mask, which lacks the hidden signals (masks.c).
 #define _GNU_SOURCE
 #include <setjmp.h>
-#include <spawn.h>
 #include <stddef.h>
-#include <stdio.h>
 #include <string.h>
 #include <ucontext.h>
 
@@ -145,83 +142,6 @@ PASS("getcontext", "notice_getcontext", "next_getcontext");
 PASS("setcontext", "notice_setcontext", "next_setcontext");
 PASS("swapcontext", "notice_swapcontext", "next_swapcontext");
 
-// MARK: Programs
-
-// If the program does not start, the kernel goes on blocking the signals, and they are no longer hidden: the mask stays
-// what it was.
-#define NOTICE_EXEC(name)                                                                      \
-  static void *_Atomic next_##name;                                                            \
-  __attribute__((used)) static void notice_##name(void) {                                      \
-    if (next_function(&next_##name, #name, NULL, NULL) == NULL) {                              \
-      /* An older libc: a program that asks whether there is such a function finds this one. */ \
-      atomic_store(&next_##name, (void *)missing);                                             \
-    }                                                                                          \
-    block_hidden();                                                                            \
-  }                                                                                            \
-  PASS(#name, "notice_" #name, "next_" #name)
-NOTICE_EXEC(execve);
-NOTICE_EXEC(execv);
-NOTICE_EXEC(execvp);
-NOTICE_EXEC(execvpe);
-NOTICE_EXEC(execl);
-NOTICE_EXEC(execlp);
-NOTICE_EXEC(execle);
-NOTICE_EXEC(fexecve);
-NOTICE_EXEC(execveat);
-
-typedef int spawner(pid_t *, const char *, const posix_spawn_file_actions_t *, const posix_spawnattr_t *,
-                    char *const[], char *const[]);
-
-static int spawn(spawner *function, pid_t *process, const char *path, const posix_spawn_file_actions_t *actions,
-                 const posix_spawnattr_t *attributes, char *const arguments[], char *const environment[]) {
-  if (function == NULL) return ENOSYS;
-  uint64_t hidden = block_hidden();
-  int error = function(process, path, actions, attributes, arguments, environment);
-  hide_again(hidden);
-  return error;
-}
-
-EXPORTED int posix_spawn(pid_t *process, const char *path, const posix_spawn_file_actions_t *actions,
-                         const posix_spawnattr_t *attributes, char *const arguments[], char *const environment[]) {
-  static void *_Atomic known;
-  return spawn(next_function(&known, "posix_spawn", NULL, NULL), process, path, actions, attributes, arguments,
-               environment);
-}
-
-EXPORTED int posix_spawnp(pid_t *process, const char *path, const posix_spawn_file_actions_t *actions,
-                          const posix_spawnattr_t *attributes, char *const arguments[], char *const environment[]) {
-  static void *_Atomic known;
-  return spawn(next_function(&known, "posix_spawnp", NULL, NULL), process, path, actions, attributes, arguments,
-               environment);
-}
-
-EXPORTED int system(const char *command) {
-  static void *_Atomic known;
-  int (*function)(const char *) = next_function(&known, "system", NULL, NULL);
-  if (function == NULL) return missing();
-  uint64_t hidden = block_hidden();
-  int status = function(command);
-  int saved = errno;
-  hide_again(hidden);
-  errno = saved;
-  return status;
-}
-
-EXPORTED FILE *popen(const char *command, const char *mode) {
-  static void *_Atomic known;
-  FILE *(*function)(const char *, const char *) = next_function(&known, "popen", NULL, NULL);
-  if (function == NULL) {
-    missing();
-    return NULL;
-  }
-  uint64_t hidden = block_hidden();
-  FILE *file = function(command, mode);
-  int saved = errno;
-  hide_again(hidden);
-  errno = saved;
-  return file;
-}
-
 // Signal handlers may call these, where the loader must not be asked.
 void contexts_install(void) {
   next_function(&next_sigsetjmp, "__sigsetjmp", NULL, NULL);
@@ -230,8 +150,6 @@ void contexts_install(void) {
   next_function(&next_bsd_longjmp, "_longjmp", NULL, NULL);
   next_function(&next_checked_longjmp, "__longjmp_chk", NULL, NULL);
   next_function(&next_setcontext, "setcontext", NULL, NULL);
-  next_function(&next_execve, "execve", NULL, NULL);
-  next_function(&next_execv, "execv", NULL, NULL);
 }
 
 #else

@@ -30,6 +30,12 @@ void masks_install(void);
 // The same for functions that wait with another mask, and for those that save and restore one.
 void waits_install(void);
 void contexts_install(void);
+// The same for those that start programs.
+void programs_install(void);
+// Notes the path by which this library was preloaded, for the environment of programs; and that the process went to
+// another root directory.
+void programs_inherit(const char *path);
+void programs_change_root(void);
 // The same for abort(3).
 void aborts_install(void);
 

@@ -266,5 +266,6 @@ void interpose_install(void) {
   masks_install();
   waits_install();
   contexts_install();
+  programs_install();
   aborts_install();
 }

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "CCrashCapture.h"
+#include "install.h"
 
 static void complain(const char *text) {
   char line[512];
@@ -205,6 +206,7 @@ static void install(void) {
   // There may be thousands of descendants, and many end without any notice (_exit): their files would stay, each with
   // its reserved disk space.
   if (is_descendant()) settings.capture.flags |= CRASH_CAPTURE_NO_FILE_AT_START;
+  Dl_info own;
   char message[PATH_MAX + 256];
   if (crash_capture_install(&settings.capture, message, sizeof message) != 0) {
     if (!(settings.capture.flags & CRASH_CAPTURE_QUIET)) complain(message);
@@ -214,7 +216,12 @@ static void install(void) {
   char *own_annotations = annotations == NULL ? NULL : strdup(annotations);
   if (own_annotations != NULL) set_annotations(own_annotations);
   free(own_annotations);
-  if (!settings.is_for_children) leave_environment();
+  if (!settings.is_for_children) {
+    leave_environment();
+  } else if (dladdr((void *)is_own, &own) != 0) {
+    // The loader's name of a library lasts as long as the library.
+    programs_inherit(own.dli_fname);
+  }
 }
 
 __attribute__((constructor)) static void start(void) {

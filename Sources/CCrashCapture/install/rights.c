@@ -54,6 +54,7 @@ static void hold_what_is_made(void) {
 
 EXPORTED int chroot(const char *path) {
   hold_what_is_made();
+  programs_change_root();
   static void *_Atomic known;
   int (*setter)(const char *) = next_function(&known, "chroot", NULL, NULL);
   return setter == NULL ? missing() : setter(path);
@@ -137,7 +138,10 @@ __attribute__((used)) static void notice_syscall(long number, long operation) {
   if (number == SYS_seccomp && operation <= SECCOMP_SET_MODE_FILTER) {
     prepare_filter(operation == SECCOMP_SET_MODE_STRICT);
   }
-  if (number == SYS_pivot_root) hold_what_is_made();
+  if (number == SYS_pivot_root) {
+    hold_what_is_made();
+    programs_change_root();
+  }
   if ((number == SYS_clone && (operation & CLONE_VM)) || number == SYS_clone3) note_sharing(false);
   next_function(&next_syscall, "syscall", NULL, NULL);
 }
