@@ -15,12 +15,19 @@ struct ServerPaths {
   init(_ identity: ModuleIdentity) {
     self.identity = identity
     let isName = FileName(identity.debugName) != nil && !identity.debugName.hasPrefix(".")
-    name = isName && breakpadFileName(identity.debugName).utf8.count <= 255 ? identity.debugName : nil
+    name = isName ? identity.debugName : nil
     buildID = identity.buildID.count > 1 ? hexadecimalDigits(identity.buildID) : nil
     uuid = identity.buildID.isEmpty ? identity.debugID.map { $0.text.prefix(32).lowercased() } : nil
   }
 
+  /// No file has a longer name, neither on a server nor in the cache: ids and names come from dumps.
+  private static let longestName = 255
+
   func requests(_ server: Int, _ layout: SymbolServer.Layout) -> [ServerRequest] {
+    all(server, layout).filter { request in request.place.allSatisfy { $0.utf8.count <= Self.longestName } }
+  }
+
+  private func all(_ server: Int, _ layout: SymbolServer.Layout) -> [ServerRequest] {
     func request(_ part: ServerRequest.Part, _ path: [String], below folder: [String] = []) -> ServerRequest {
       ServerRequest(server: server, part: part, path: folder + path, place: path)
     }

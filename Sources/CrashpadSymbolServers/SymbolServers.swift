@@ -154,6 +154,11 @@ package final class SymbolServers: SymbolServerClient {
       return ServerAnswer(url: url, outcome: .downloaded, path: place)
     } catch let error as SymbolFileIdentity.UnknownFormat {
       return refuse(request.server, url, error.isPDB ? "a PDB, which is not read" : "no symbol file")
+    } catch DecompressionFailure.unsupported {
+      // The file may be what it should be: a library is missing here.
+      let reason = "it sent a file that is compressed and \(DecompressionFailure.unsupported)"
+      note(request.server, url, reason, .file)
+      return ServerAnswer(url: url, outcome: .failed(reason))
     } catch let error as DecompressionFailure {
       return refuse(request.server, url, "a file that is compressed and \(error.description)")
     }

@@ -86,12 +86,14 @@ private struct GoModule {
     // The list has the addresses of the table and of the names in it; in a file that is loaded anywhere, its relocations do.
     let names = address &+ UInt64(table.names)
     var words: [Int: UInt64]?
-    file.forEachSection { section in
+    file.forEachSectionOnce { section in
       let flags = section.header.sh_flags
       guard flags & UInt64(SHF_ALLOC) != 0, flags & UInt64(SHF_EXECINSTR) == 0,
         section.header.sh_type == UInt32(SHT_PROGBITS), section.name != ".gopclntab"
-      else { return true }
-      words = Self.words(in: file.bytes(section), address, names, Int(size), !file.isLittleEndian)
+      else { return nil }
+      return file.bytes(section)
+    } _: { bytes in
+      words = Self.words(in: bytes, address, names, Int(size), !file.isLittleEndian)
       return words == nil
     }
     guard let words = words ?? Self.words(file.relativeRelocations(), address, names, size) else { return nil }
@@ -137,6 +139,17 @@ private struct GoModule {
 }
 
 extension ElfFile {
+  /// Calls `body` with the bytes of sections that `choose` returns, until it returns false. Not more bytes than the file has are
+  /// passed: thousands of sections may share them.
+  fileprivate func forEachSectionOnce(_ choose: (ElfSection) -> SharedBytes?, _ body: (SharedBytes) -> Bool) {
+    var left = withImage { $0.byteCount } ?? 0
+    forEachSection { section in
+      guard let bytes = choose(section) else { return true }
+      left -= bytes.count
+      return left >= 0 && body(bytes)
+    }
+  }
+
   /// The bytes of the loaded section that contains an address, from there on; empty if there are none in the file.
   fileprivate func loadedBytes(from address: UInt64) -> SharedBytes {
     var found = SharedBytes()
@@ -160,11 +173,11 @@ extension ElfFile {
     ]
     guard is64, isLittleEndian, let type = types[machine] else { return [:] }
     var found: [UInt64: UInt64] = [:]
-    forEachSection { section in
-      guard section.header.sh_type == UInt32(SHT_RELA), section.header.sh_flags & UInt64(SHF_ALLOC) != 0 else {
-        return true
-      }
-      bytes(section).withBytes { bytes in
+    forEachSectionOnce { section in
+      let isOfLoader = section.header.sh_type == UInt32(SHT_RELA) && section.header.sh_flags & UInt64(SHF_ALLOC) != 0
+      return isOfLoader ? bytes(section) : nil
+    } _: { bytes in
+      bytes.withBytes { bytes in
         for place in stride(from: 0, to: bytes.byteCount - 23, by: 24)
         where bytes.uint64(at: place + 8) & 0xffff_ffff == type {
           found[bytes.uint64(at: place)] = bytes.uint64(at: place + 16)
