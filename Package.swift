@@ -351,7 +351,7 @@ if Context.environment["CRASHPADCTL_FUZZ"] != nil {
       path: "Tests/Fuzz/FuzzSupport"))
   for name in [
     "FuzzIntermediateDump", "FuzzDumpJSON", "FuzzMinidump", "FuzzCore", "FuzzMachO", "FuzzSym", "FuzzElf",
-    "FuzzReport", "FuzzCrashText", "FuzzPacked", "FuzzPE", "FuzzWrapped",
+    "FuzzReport", "FuzzCrashText", "FuzzPacked", "FuzzPE", "FuzzWrapped", "FuzzIndex",
   ] {
     package.targets.append(
       .executableTarget(

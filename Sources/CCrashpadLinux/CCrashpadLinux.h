@@ -43,6 +43,9 @@ int mkostemp(char *pattern, int flags);
 int fallocate(int descriptor, int mode, off_t offset, off_t size);
 // <linux/memfd.h>
 static const unsigned LINUX_MFD_CLOEXEC = 1;
+// <sys/stat.h>: times of futimens(2).
+static const long LINUX_UTIME_NOW = (1l << 30) - 1;
+static const long LINUX_UTIME_OMIT = (1l << 30) - 2;
 // Since Linux 5.14.
 static const int LINUX_MADV_POPULATE_READ = 22;
 

@@ -53,22 +53,14 @@ package func regularFiles(
       }
     }
   }
-  for (entry, type) in try entries(of: directory, hidden: hidden) {
-    let path = directory.appending(entry)
-    switch type {
-    case DT_REG: files.append(path)
-    case DT_DIR: if recursive, entering(directory, entry) { pending.append(path) }
-    case DT_LNK: if followingLinks { addIfFile(path) }
-    case DT_UNKNOWN:
-      // Some file systems do not store the kind of an entry in the directory.
-      switch FileKind.look(at: path) {
-      case .found(.regular): files.append(path)
-      case .found(.symbolicLink): if followingLinks { addIfFile(path) }
-      case .found(.directory): if recursive, entering(directory, entry) { pending.append(path) }
-      case .found(.other), .absent: break
-      case .failed(let failure): unreadable.append((path, failure.errno))
-      }
-    default: break
+  for entry in try DirectoryListing(directory, hidden: hidden).entries {
+    let path = directory.appending(entry.name)
+    switch entry.kind {
+    case .regular: files.append(path)
+    case .directory: if recursive, entering(directory, entry.name) { pending.append(path) }
+    case .symbolicLink: if followingLinks { addIfFile(path) }
+    case .unknown(let failure): unreadable.append((path, failure))
+    case .other: break
     }
   }
   for folder in pending {
@@ -84,27 +76,65 @@ package func regularFiles(
   return (files, unreadable)
 }
 
-/// The entries of a directory, sorted by name, with the type in the directory; those that begin with a dot only if
-/// `hidden`.
-private func entries(of directory: FilePath, hidden: Bool) throws -> [(name: FileName, type: Int)] {
-  guard let stream = unsafe directory.withPlatformString({ unsafe opendir($0) }) else {
-    throw Errno(rawValue: errno)
-  }
-  defer { unsafe closedir(stream) }
-  var entries: [(name: FileName, type: Int)] = []
-  while true {
-    errno = 0
-    guard let entry = unsafe readdir(stream) else {
-      guard errno == 0 else { throw Errno(rawValue: errno) }
-      break
+/// The entries of a directory, sorted by name.
+package struct DirectoryListing: Sendable {
+  package struct Entry: Sendable {
+    package enum Kind: Sendable {
+      case regular, directory, symbolicLink, other
+      /// It could not be determined.
+      case unknown(Errno)
     }
-    let name = unsafe withUnsafePointer(to: &entry.pointee.d_name) { pointer in
-      unsafe pointer.withMemoryRebound(to: CChar.self, capacity: 256) { unsafe FilePath(platformString: $0) }
-    }
-    guard let name = FileName(bytes: name.bytes), hidden || name.bytes.first != UInt8(ascii: ".") else { continue }
-    entries.append((name, unsafe Int(entry.pointee.d_type)))
+
+    package let name: FileName
+    package let kind: Kind
   }
-  return entries.sorted { $0.name < $1.name }
+
+  /// The directory before its entries were read.
+  package let identity: FileIdentity
+  package let entries: [Entry]
+
+  /// Names that begin with a dot are listed only if `hidden`. Throws `Errno`.
+  package init(_ directory: FilePath, hidden: Bool) throws {
+    guard let stream = unsafe directory.withPlatformString({ unsafe opendir($0) }) else {
+      throw Errno(rawValue: errno)
+    }
+    defer { unsafe closedir(stream) }
+    identity = try unsafe FileStatus(of: dirfd(stream)).identity
+    var entries: [Entry] = []
+    while true {
+      errno = 0
+      guard let entry = unsafe readdir(stream) else {
+        guard errno == 0 else { throw Errno(rawValue: errno) }
+        break
+      }
+      let bytes = unsafe withUnsafeBytes(of: &entry.pointee.d_name) { unsafe Array($0.prefix { $0 != 0 }) }
+      guard let name = FileName(bytes: bytes), hidden || name.bytes.first != UInt8(ascii: ".") else { continue }
+      if let kind = Self.kind(unsafe Int(entry.pointee.d_type), directory, name) {
+        entries.append(Entry(name: name, kind: kind))
+      }
+    }
+    self.entries = entries.sorted { $0.name < $1.name }
+  }
+
+  /// Nil if the entry is gone.
+  private static func kind(_ type: Int, _ directory: FilePath, _ name: FileName) -> Entry.Kind? {
+    switch type {
+    case DT_REG: return .regular
+    case DT_DIR: return .directory
+    case DT_LNK: return .symbolicLink
+    case DT_UNKNOWN: break
+    default: return .other
+    }
+    // Some file systems do not store the kind of an entry in the directory.
+    switch FileKind.look(at: directory.appending(name)) {
+    case .found(.regular): return .regular
+    case .found(.symbolicLink): return .symbolicLink
+    case .found(.directory): return .directory
+    case .found(.other): return .other
+    case .absent: return nil
+    case .failed(let failure): return .unknown(failure.errno)
+    }
+  }
 }
 
 /// Whether both paths lead to the same file, through any links. No file is at a path below a file, and none that can be

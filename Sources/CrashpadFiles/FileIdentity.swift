@@ -17,12 +17,12 @@ package struct FileIdentity: Sendable, Hashable {
   /// The time of the last change of the content, the name or the permissions. Programs can't choose it.
   package let changed: Int64
 
-  package init(number: UInt64, size: Int64, modified: Int64) {
+  package init(number: UInt64, size: Int64, modified: Int64, changed: Int64 = 0) {
     device = 0
     self.number = number
     self.size = size
     self.modified = modified
-    changed = 0
+    self.changed = changed
   }
 
   init(_ status: stat) {
@@ -35,6 +35,18 @@ package struct FileIdentity: Sendable, Hashable {
 
   private static func nanoseconds(_ time: timespec) -> Int64 {
     Int64(time.tv_sec) &* 1_000_000_000 &+ Int64(time.tv_nsec)
+  }
+
+  /// Whether nothing changed between two looks at one path, between which the machine may have been restarted.
+  package func isUnchanged(since other: FileIdentity) -> Bool {
+    number == other.number && size == other.size && modified == other.modified && changed == other.changed
+  }
+
+  /// The time in the same unit.
+  package static var now: Int64 {
+    var time = timespec()
+    unsafe clock_gettime(CLOCK_REALTIME, &time)
+    return nanoseconds(time)
   }
 
   package func isSameFile(as other: FileIdentity) -> Bool { device == other.device && number == other.number }

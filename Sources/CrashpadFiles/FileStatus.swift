@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+internal import CCrashpadLinux
 import Glibc
 package import SystemPackage
 
@@ -12,6 +13,8 @@ package struct FileStatus: Sendable, Equatable {
   /// Seconds since 1970.
   package let modified: Int64
   package let modifiedNanoseconds: Int64
+  /// The time of the last use, in seconds since 1970. File systems may not keep it.
+  package let accessed: Int64
   /// With its content: differs from that of another file, and from the file's own after a change.
   package let identity: FileIdentity
   package let linkCount: Int
@@ -44,6 +47,12 @@ package struct FileStatus: Sendable, Equatable {
     self.init(status)
   }
 
+  /// Sets the time of the last use to now, if that is possible. That of the last change stays.
+  package static func markUsed(_ path: FilePath) {
+    let times = [timespec(tv_sec: 0, tv_nsec: LINUX_UTIME_NOW), timespec(tv_sec: 0, tv_nsec: LINUX_UTIME_OMIT)]
+    unsafe path.withPlatformString { unsafe _ = utimensat(AT_FDCWD, $0, times, 0) }
+  }
+
   init(_ status: stat) {
     kind =
       switch status.st_mode & S_IFMT {
@@ -55,6 +64,7 @@ package struct FileStatus: Sendable, Equatable {
     size = Int(status.st_size)
     modified = Int64(status.st_mtim.tv_sec)
     modifiedNanoseconds = Int64(status.st_mtim.tv_nsec)
+    accessed = Int64(status.st_atim.tv_sec)
     identity = FileIdentity(status)
     linkCount = Int(status.st_nlink)
     owner = status.st_uid

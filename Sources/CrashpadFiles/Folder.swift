@@ -4,7 +4,7 @@ import Glibc
 package import SystemPackage
 
 /// A directory that is open. All operations use names relative to it: renaming a parent directory, or replacing it by a
-/// symbolic link, does not lead them elsewhere. No call here follows a symbolic link, except the one that opens a path.
+/// symbolic link, does not lead them elsewhere. No call here follows a symbolic link, except the one that opens a path and `status(at:)`.
 ///
 /// All calls throw `FileFailure`; those that the kernel may interrupt (EINTR) are repeated.
 package final class Folder: Sendable {
@@ -133,6 +133,13 @@ package final class Folder: Sendable {
     if result == 0 { return FileStatus(status) }
     if errno == ENOENT { return nil }
     throw failure(name)
+  }
+
+  /// The status of the file at a path below this directory, which may lead through links. Throws `Errno`.
+  package func status(at path: UnsafePointer<CChar>) throws(Errno) -> FileStatus {
+    var status = stat()
+    guard unsafe fstatat(descriptor, path, &status, 0) == 0 else { throw Errno(rawValue: errno) }
+    return FileStatus(status)
   }
 
   /// Removes the file `name`. Returns false if there is no such entry.

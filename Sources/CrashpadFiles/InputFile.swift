@@ -92,14 +92,8 @@ package final class InputFile: Sendable {
   /// Opens a regular file of which only parts are read. Anything else is refused, and a FIFO is not waited for. Throws
   /// `Errno` or `NotReadable`.
   package convenience init(regular path: FilePath) throws {
-    let descriptor = try FileDescriptor.open(
-      path, .readOnly, options: [.closeOnExec, .nonBlocking], retryOnInterrupt: true)
+    let (descriptor, _) = try Self.openRegular(path)
     defer { try? descriptor.close() }
-    var status = stat()
-    guard unsafe fstat(descriptor.rawValue, &status) == 0 else { throw Errno(rawValue: errno) }
-    guard status.st_mode & S_IFMT == S_IFREG else {
-      throw NotReadable(reason: status.st_mode & S_IFMT == S_IFDIR ? .directory : .notAFile)
-    }
     try self.init(descriptor, mappingFrom: Self.sparseThreshold)
   }
 
@@ -176,6 +170,33 @@ package final class InputFile: Sendable {
     let descriptor = try FileDescriptor.open(path, .readOnly, options: [.closeOnExec, .nonBlocking])
     defer { try? descriptor.close() }
     return try descriptor.bytes(count)
+  }
+
+  private static func openRegular(_ path: FilePath) throws -> (FileDescriptor, FileIdentity) {
+    let descriptor: FileDescriptor
+    do {
+      descriptor = try FileDescriptor.open(
+        path, .readOnly, options: [.closeOnExec, .nonBlocking], retryOnInterrupt: true)
+    } catch Errno.noSuchAddressOrDevice {
+      // A socket.
+      throw NotReadable(reason: .notAFile)
+    }
+    do {
+      let status = try FileStatus(of: descriptor.rawValue)
+      if status.kind == .regular { return (descriptor, status.identity) }
+      throw NotReadable(reason: status.kind == .directory ? .directory : .notAFile)
+    } catch {
+      try? descriptor.close()
+      throw error
+    }
+  }
+
+  /// The first bytes of a regular file, at most `count`, and the file before they were read. Anything else is refused, and a
+  /// FIFO is not waited for. Throws `Errno` or `NotReadable`.
+  package static func start(of path: FilePath, count: Int) throws -> (bytes: [UInt8], identity: FileIdentity) {
+    let (descriptor, identity) = try openRegular(path)
+    defer { try? descriptor.close() }
+    return (try descriptor.bytes(count), identity)
   }
 
   static func map(_ descriptor: FileDescriptor, _ size: Int) throws -> UnsafeRawBufferPointer {

@@ -79,6 +79,14 @@ package final class OutputFile: ByteOutput {
     try check(fchmod(descriptor.rawValue, permissions.rawValue))
   }
 
+  /// Sets the time of the last change of a new file, in nanoseconds since 1970. Throws `Errno`.
+  package func setModified(_ nanoseconds: Int64) throws {
+    guard path != nil else { return }
+    let (seconds, rest) = nanoseconds.quotientAndRemainder(dividingBy: 1_000_000_000)
+    let times = [timespec(tv_sec: 0, tv_nsec: LINUX_UTIME_NOW), timespec(tv_sec: Int(seconds), tv_nsec: Int(rest))]
+    try check(unsafe futimens(descriptor.rawValue, times))
+  }
+
   /// Has the file system find the room for a file of this size. A stream has none. Throws `Errno`.
   package func reserve(_ byteCount: Int) throws {
     if path != nil { try reserveRoom(byteCount, in: descriptor) }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import CrashpadFiles
+internal import CrashpadSymbolication
 internal import Glibc
 package import SystemPackage
 
@@ -37,7 +38,7 @@ extension ServerCache {
     result.failures = found.unreadable.map { ($0.path, $0.error) }
     if largest != nil, !found.files.isEmpty { try checkIsCache() }
     var files: [File] = []
-    for file in found.files {
+    for file in found.files + indexFiles(&result) {
       do {
         let status = try FileStatus(at: file, followingLink: false)
         files.append(File(path: file, size: UInt64(status.size), modified: status.modified))
@@ -61,8 +62,22 @@ extension ServerCache {
     return result
   }
 
+  private func indexFiles(_ result: inout Trimming) -> [FilePath] {
+    do {
+      let found = try regularFiles(in: indexes.path, recursive: true, hidden: true)
+      result.failures += found.unreadable.map { ($0.path, $0.error) }
+      return found.files
+    } catch {
+      if error as? Errno != .noSuchFileOrDirectory {
+        result.failures.append((indexes.path, error as? Errno ?? .ioError))
+      }
+      return []
+    }
+  }
+
   private func checkIsCache() throws {
-    switch FileKind.look(at: hidden) {
+    // The hidden folder itself is made for indexes, too; this one by each download.
+    switch FileKind.look(at: parts) {
     case .found(.directory): break
     case .found, .absent: throw NotACache()
     case .failed(let failure): throw failure

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import CrashpadBytes
 internal import CrashpadFiles
-internal import CrashpadSymbolication
+package import CrashpadSymbolication
 internal import CrashpadUpload
 internal import Glibc
 package import SystemPackage
@@ -35,6 +35,9 @@ package struct ServerCache: Sendable {
   var absences: FilePath { hidden.appending("absent") }
   /// A file for each kept file, with its address.
   var origins: FilePath { hidden.appending("origins") }
+
+  /// The indexes of large symbol files and directories.
+  package var indexes: IndexStore { IndexStore(hidden.appending("indexes")) }
 
   func place(_ request: ServerRequest) -> FilePath { request.place.reduce(path) { $0.appending($1) } }
 

@@ -71,6 +71,9 @@ public final class TemporaryFolder: Sendable {
     return file
   }
 
+  /// The directory for caches, outside of `work`.
+  public var cache: URL { root.appending(path: "scratch/cache") }
+
   public func url(_ name: String) -> URL { work.appending(path: name) }
 
   public func write(_ bytes: [UInt8], to name: String) throws {

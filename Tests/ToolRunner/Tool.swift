@@ -28,6 +28,8 @@ public enum Tool {
   private static func environment(_ folder: TemporaryFolder) -> [String: String] {
     [
       "PATH": "\(folder.commands):/usr/bin:/bin:/usr/sbin:/sbin", "LC_ALL": "C", "HOME": "/", "TZ": "UTC",
+      // Indexes of this machine's large files stay out of the caller's cache.
+      "XDG_CACHE_HOME": folder.cache.path,
       "SOURCE_DATE_EPOCH": "1700000000", "LD_LIBRARY_PATH": folder.commands,
       // Swift's own report of a crash takes seconds, and may wait for ever.
       "SWIFT_BACKTRACE": "enable=no",

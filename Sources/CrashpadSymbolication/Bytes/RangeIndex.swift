@@ -12,13 +12,29 @@ struct RangeIndex {
   }
 
   private var entries: [Entry] = []
+  /// The entries of an index that was kept, in place of the others.
+  private var kept: SharedBytes?
 
-  var isEmpty: Bool { entries.isEmpty }
+  init() {}
+
+  private var count: Int { kept.map { $0.count / Self.entrySize } ?? entries.count }
+
+  @inline(__always)
+  private func entry(_ index: Int) -> Entry {
+    guard let kept else { return entries[index] }
+    return kept.withBytes { Self.entry($0, at: index * Self.entrySize) }
+  }
+
+  var isEmpty: Bool { count == 0 }
   /// In the order of addresses; a number with several ranges occurs several times.
   var numbers: [Int] { entries.map(\.number) }
   var ranges: [Range<UInt64>] { entries.map { $0.low..<$0.high } }
 
   mutating func add(_ range: Range<UInt64>, _ number: Int) {
+    if kept != nil {
+      entries = (0..<count).map { entry($0) }
+      kept = nil
+    }
     guard !range.isEmpty else { return }
     entries.append(Entry(low: range.lowerBound, high: range.upperBound, reach: 0, number: number))
   }
@@ -37,10 +53,11 @@ struct RangeIndex {
   /// returns false.
   @inline(__always)
   private func forEach(containing address: UInt64, _ body: (Int) -> Bool) {
-    let count = entries.indices.partitioningIndex { entries[$0].low > address }
-    var index = count - 1
-    while index >= 0, entries[index].reach > address, count - index < 4096 {
-      if entries[index].high > address, !body(entries[index].number) { return }
+    let end = (0..<count).partitioningIndex { entry($0).low > address }
+    var index = end - 1
+    while index >= 0, end - index < 4096 {
+      let entry = entry(index)
+      guard entry.reach > address, entry.high <= address || body(entry.number) else { return }
       index -= 1
     }
   }
@@ -63,5 +80,33 @@ struct RangeIndex {
       return found.count < 8
     }
     return found
+  }
+}
+
+// MARK: Keeping
+
+extension RangeIndex {
+  private static let entrySize = 32
+
+  /// An index that was kept. Its numbers may be any.
+  init(kept: SharedBytes) { self.kept = kept }
+
+  /// The finished index in the form in which it is kept.
+  var bytes: [UInt8] {
+    let output = MemoryOutput()
+    var writer = ByteWriter(to: output, expecting: count * Self.entrySize)
+    for entry in (0..<count).lazy.map({ entry($0) }) {
+      for value in [entry.low, entry.high, entry.reach, UInt64(bitPattern: Int64(entry.number))] {
+        writer.uint64(value)
+      }
+    }
+    try? writer.finish()
+    return output.bytes
+  }
+
+  private static func entry(_ bytes: RawSpan, at place: Int) -> Entry {
+    Entry(
+      low: bytes.uint64(at: place), high: bytes.uint64(at: place + 8), reach: bytes.uint64(at: place + 16),
+      number: Int(Int64(bitPattern: bytes.uint64(at: place + 24))))
   }
 }

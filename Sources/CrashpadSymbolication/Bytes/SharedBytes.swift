@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import CrashpadFiles
 
-/// Bytes in memory that an owner keeps alive as long as this value exists.
+/// Bytes in memory that an owner keeps alive as long as this value exists. Unchecked Sendable because they never change, and
+/// nothing of the owner is used.
 @safe
-struct SharedBytes {
+struct SharedBytes: @unchecked Sendable {
   private let owner: AnyObject?
   private let buffer: UnsafeRawBufferPointer
 
@@ -15,6 +16,12 @@ struct SharedBytes {
   init(_ buffer: UnsafeRawBufferPointer, owner: AnyObject) {
     unsafe self.buffer = unsafe buffer
     self.owner = owner
+  }
+
+  init(_ bytes: [UInt8]) {
+    let memory = OwnedMemory(bytes.count)
+    unsafe memory.buffer.copyBytes(from: bytes)
+    self = unsafe SharedBytes(UnsafeRawBufferPointer(rebasing: memory.buffer[..<bytes.count]), owner: memory)
   }
 
   /// Allocates memory, which is freed with the last holder. Nil if `fill` returns false.
@@ -45,8 +52,8 @@ struct SharedBytes {
   }
 
   @inline(__always)
-  func withBytes<Result>(_ body: (RawSpan) -> Result) -> Result {
-    withExtendedLifetime(owner) { unsafe body(RawSpan(_unsafeBytes: buffer)) }
+  func withBytes<Result>(_ body: (RawSpan) throws -> Result) rethrows -> Result {
+    try withExtendedLifetime(owner) { try unsafe body(RawSpan(_unsafeBytes: buffer)) }
   }
 
   func withUnsafeBytes<Result>(_ body: (UnsafeRawBufferPointer) -> Result) -> Result {

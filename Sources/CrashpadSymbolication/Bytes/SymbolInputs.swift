@@ -13,7 +13,17 @@ package final class SymbolInputs: Sendable {
   /// The files whose reading may still fail.
   private let files = Mutex<[(path: FilePath, input: InputFile)]>([])
 
-  package init() {}
+  /// The place of the indexes of files; nil to keep none.
+  let indexes: IndexStore?
+
+  package init(indexes: IndexStore? = nil) { self.indexes = indexes }
+
+  /// The index of a file as it is; nil if there is none.
+  func index(of file: IndexedFile) -> FileIndex? {
+    guard let indexes, let index = FileIndex.current(file, in: indexes) else { return nil }
+    if index.input.isGuarded { files.withLock { $0.append((indexes.place(.files, of: file.path), index.input)) } }
+    return index
+  }
 
   /// A compressed file that can't be decompressed.
   package struct Compressed: Error {
@@ -51,22 +61,32 @@ package final class SymbolInputs: Sendable {
     return try Self.decompressing(compression, input) { try Decompression.unpack($0, compression, like: input) }
   }
 
+  /// The first bytes of a file, and the file before they were read.
+  struct Start {
+    let bytes: [UInt8]
+    let file: FileIdentity
+    /// Whether the bytes are not the file's own, but those of what it holds.
+    let isUnpacked: Bool
+  }
+
   /// The first bytes of a regular file; of a compressed one, those of what it holds. Throws as `open`.
-  static func start(of path: FilePath, count: Int) throws -> [UInt8] {
+  static func start(of path: FilePath, count: Int) throws -> Start {
     // The start of a FIFO would be empty, and taken for that of a file in no known format.
-    guard case .regular = try FileKind(at: path, followingLink: true) else {
-      throw InputFile.NotReadable(reason: .notAFile)
-    }
-    let start = try InputFile.prefix(of: path, count: count)
+    let (start, file) = try InputFile.start(of: path, count: count)
+    let unpacked = try unpackedStart(of: path, start, count)
+    return Start(bytes: unpacked ?? start, file: file, isUnpacked: unpacked != nil)
+  }
+
+  private static func unpackedStart(of path: FilePath, _ start: [UInt8], _ count: Int) throws -> [UInt8]? {
     if start.starts(with: Array("PK\u{3}\u{4}".utf8)) {
       let input = try InputFile(regular: path)
       return try input.withBytes { bytes in
         try member(bytes).map { found in
           try unpacking("zip") { try found.archive.start(of: found.member, in: bytes, count: count) }
         }
-      } ?? start
+      }
     }
-    guard let compression = unsafe Compression.of(start.span.bytes) else { return start }
+    guard let compression = unsafe Compression.of(start.span.bytes) else { return nil }
     let input = try InputFile(regular: path)
     return try decompressing(compression, input) { try Decompression.start(of: $0, compression, count: count) }
   }

@@ -16,11 +16,14 @@ protocol DwarfContainer: AnyObject {
   func isCode(_ address: UInt64) -> Bool
   /// The path of the file to which dwz moved the common data of several files; nil if there is none.
   var alternateName: String? { get }
+  /// The parts that earlier runs kept of the file; nil if there are none.
+  var index: FileIndex? { get }
   /// The file at `alternateName`; nil if there is none, or it was not found.
   func alternate(_ places: DebugPlaces) -> (any DwarfContainer)?
 }
 
 extension DwarfContainer {
+  var index: FileIndex? { nil }
   var folder: FilePath? { path?.removingLastComponent() }
 }
 
@@ -81,10 +84,12 @@ final class DwarfSections {
   /// The number of entries that may still be looked at for the owners of functions.
   private var ownersLeft = 1 << 22
 
-  /// `places` are searched for files that the file refers to.
-  convenience init(_ file: any DwarfContainer, _ places: DebugPlaces = DebugPlaces()) {
+  /// - Parameters:
+  ///   - places: searched for files that the file refers to.
+  ///   - units: the headers of its units, if they are known.
+  convenience init(_ file: any DwarfContainer, _ places: DebugPlaces = DebugPlaces(), units: [UnitHeader]? = nil) {
     let findings = DwarfFindings()
-    self.init(file, DwarfParts(file), findings, splitFiles: SplitFiles(file, places, findings)) {
+    self.init(file, DwarfParts(file), findings, splitFiles: SplitFiles(file, places, findings), units: units) {
       let alternate = file.alternate(places)
       if alternate == nil, let name = file.alternateName { findings.add(ElfRules.sharedDwarfMissing, path: name) }
       return alternate.map { DwarfSections($0, DwarfParts($0), findings) }
@@ -102,7 +107,8 @@ final class DwarfSections {
 
   private init(
     _ file: any DwarfContainer, _ parts: DwarfParts, _ findings: DwarfFindings, isSplit: Bool = false,
-    splitFiles: SplitFiles? = nil, alternate: @escaping () -> DwarfSections? = { nil }
+    splitFiles: SplitFiles? = nil, units known: [UnitHeader]? = nil,
+    alternate: @escaping () -> DwarfSections? = { nil }
   ) {
     (info, abbreviations, stringOffsets, rangeLists) = (
       parts.info, parts.abbreviations, parts.stringOffsets, parts.lists
@@ -116,7 +122,7 @@ final class DwarfSections {
     lines = isSplit ? SharedBytes() : file.contents(".debug_line")
     lineStrings = isSplit ? SharedBytes() : file.contents(".debug_line_str")
     let isBigEndian = isBigEndian
-    let (units, isWhole) = info.withBytes { UnitHeader.all($0, isBigEndian: isBigEndian) }
+    let (units, isWhole) = known.map { ($0, true) } ?? info.withBytes { UnitHeader.all($0, isBigEndian: isBigEndian) }
     self.units = units
     roots = Array(repeating: nil, count: units.count)
     abbreviationsLeft = 4 << 20 + abbreviations.count / 4

@@ -37,3 +37,18 @@ extension ElfFile: DwarfContainer {
     return nil
   }
 }
+
+// MARK: Keeping
+
+extension ElfFile {
+  /// Keeps what was read for later runs, if the file is large and nothing is kept of it yet. Returns whether that was done.
+  @discardableResult
+  func keep(_ info: DwarfInfo) -> Bool {
+    guard lacksIndex, let indexes, info.sections.info.count >= indexes.thresholds.information,
+      let tables = info.parts
+    else { return false }
+    let sections = unpacked.sorted { $0.key < $1.key }.map { IndexPart(name: $0.key, bytes: $0.value) }
+    return keep(
+      sections + tables + [IndexPart(name: ElfSymbolTable.partName, bytes: SharedBytes(ElfSymbolTable(self).bytes))])
+  }
+}

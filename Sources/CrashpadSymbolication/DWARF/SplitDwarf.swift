@@ -5,9 +5,14 @@ internal import SystemPackage
 /// Places to search for files that have a part of a module's debug information.
 struct DebugPlaces: Sendable {
   /// Folders and files given by the user, in order.
-  var named: [FilePath] = []
+  let named: [FilePath]
   /// The files that were opened.
-  var inputs = SymbolInputs()
+  let inputs: SymbolInputs
+
+  init(named: [FilePath] = [], indexes: IndexStore? = nil) {
+    self.named = named
+    inputs = SymbolInputs(indexes: indexes)
+  }
 }
 
 /// The files with the entries of split DWARF units: each `.dwo` file at the path in its unit, beside the program, or in

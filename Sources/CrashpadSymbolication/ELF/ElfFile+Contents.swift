@@ -5,7 +5,7 @@ internal import CrashpadBytes
 extension ElfFile {
   /// The bytes of a section, decompressed and relocated; empty if it is missing or can't be read.
   func contents(_ name: String) -> SharedBytes {
-    if let known = unpacked[name] { return known }
+    if let known = unpacked[name] ?? index?.part(name) { return known }
     guard let section = section(name) ?? section(".z" + name.dropFirst()) else { return SharedBytes() }
     let packed = bytes(section)
     var own: SharedBytes?

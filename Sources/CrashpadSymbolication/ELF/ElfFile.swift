@@ -29,6 +29,9 @@ final class ElfFile: @unchecked Sendable {
   }()
   /// Sections that have been decompressed or relocated, by name.
   var unpacked: [String: SharedBytes] = [:]
+  private var inputs: SymbolInputs?
+  /// The parts that earlier runs kept of a large file.
+  private(set) lazy var index: FileIndex? = indexed.flatMap { inputs?.index(of: $0) }
 
   let is64: Bool
   let isLittleEndian: Bool
@@ -51,6 +54,7 @@ final class ElfFile: @unchecked Sendable {
   convenience init(_ path: FilePath, _ inputs: SymbolInputs = SymbolInputs()) throws {
     // libelf would map the file itself, where no page that can't be read is handled.
     try self.init(inputs.open(path), path)
+    self.inputs = inputs
   }
 
   /// Reads a file that is open already. Throws `NotElf`.
@@ -136,6 +140,26 @@ final class ElfFile: @unchecked Sendable {
       return merged
     }
   }
+
+  /// The place of indexes; nil to keep none.
+  var indexes: IndexStore? { inputs?.indexes }
+
+  /// The file for its index; nil if none is kept of it.
+  var indexed: IndexedFile? {
+    guard let indexes, memory == nil, let identity = input?.identity, identity.size >= indexes.thresholds.fileSize,
+      let path
+    else { return nil }
+    return IndexedFile(path: path, identity: identity, id: buildID)
+  }
+
+  /// Keeps parts of what was read for later runs. Returns whether that succeeded.
+  func keep(_ parts: [IndexPart]) -> Bool {
+    guard let indexed, let indexes else { return false }
+    return FileIndex.keep(parts, of: indexed, in: indexes)
+  }
+
+  /// Whether an index is to be made of the file, as it has none.
+  var lacksIndex: Bool { indexed != nil && index == nil }
 
   /// The path of the file without symbolic links; nil for an image in memory.
   var path: FilePath? {

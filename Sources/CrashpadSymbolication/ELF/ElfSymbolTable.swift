@@ -16,7 +16,14 @@ struct ElfSymbolTable {
     let isFunction: Bool
   }
 
-  private(set) var entries: [Entry] = []
+  private var entries: [Entry] = []
+  /// The table of an index that was kept, in place of the entries.
+  private var kept: SharedBytes?
+
+  var isEmpty: Bool { count == 0 }
+  var count: Int { kept.map { Self.count($0) } ?? entries.count }
+  subscript(index: Int) -> Entry { kept.map { Self.entry($0, index) } ?? entries[index] }
+
   /// Addresses with the symbols of several functions.
   private(set) var sharedAddresses: Set<UInt64> = []
 
@@ -27,6 +34,10 @@ struct ElfSymbolTable {
 
   /// Reads `.symtab`, or `.dynsym` if there is none.
   init(_ file: ElfFile) {
+    if let kept = file.index?.part(Self.partName), let table = Self(kept: kept) {
+      self = table
+      return
+    }
     var tables: [ElfSection] = []
     file.forEachSection { section in
       if section.header.sh_type == UInt32(SHT_SYMTAB) || section.header.sh_type == UInt32(SHT_DYNSYM) {
@@ -150,20 +161,22 @@ struct ElfSymbolTable {
     }
   }
 
+  private func reach(_ block: Int) -> UInt64 { kept.map { Self.reach($0, block) } ?? reaches[block] }
+
   /// The index of the symbol that contains `address`, or of a preceding symbol of unknown size.
   func lookup(_ address: UInt64) -> Int? {
-    let low = entries.indices.partitioningIndex { entries[$0].address > address }
+    let low = (0..<count).partitioningIndex { self[$0].address > address }
     // A function may contain labels, which end before it does, or have no size.
     var unsized: Int?
     var index = low - 1
     while index >= 0, low - index <= Self.mostPassed {
       // No earlier symbol reaches the address.
-      if low - index > 16, reaches[index / Self.blockSize] <= address { break }
-      let entry = entries[index]
+      if low - index > 16, reach(index / Self.blockSize) <= address { break }
+      let entry = self[index]
       if entry.size == 0 {
         if index == low - 1 { unsized = index }
         if entry.isFunction { break }
-      } else if address - entry.address < entry.size {
+      } else if address &- entry.address < entry.size {
         return entry.isFunction ? index : unsized ?? index
       }
       index -= 1
@@ -179,5 +192,64 @@ struct ElfSymbolTable {
     guard let version = unsafe strchr(text, 0x40), unsafe version > text else { return unsafe String(cString: text) }
     let bytes = unsafe UnsafeRawBufferPointer(start: text, count: version - text)
     return unsafe String(decoding: bytes, as: UTF8.self)
+  }
+}
+
+// MARK: Keeping
+
+extension ElfSymbolTable {
+  static let partName = "symbols"
+  private static let headerSize = 16
+  private static let entrySize = 32
+
+  /// The numbers of symbols and of shared addresses, whether these are all symbols; then the symbols, the furthest ends, and
+  /// the shared addresses. Nil if the size is another one.
+  private init?(kept: SharedBytes) {
+    guard kept.count >= Self.headerSize else { return nil }
+    let (count, shared, isWhole) = kept.withBytes {
+      (Int($0.uint32(at: 0)), Int($0.uint32(at: 4)), $0.uint32(at: 8) == 1)
+    }
+    let start = Self.reaches(count) + (count + Self.blockSize - 1) / Self.blockSize * 8
+    guard kept.count == start + shared * 8 else { return nil }
+    (self.kept, self.isWhole) = (kept, isWhole)
+    sharedAddresses = kept.withBytes { bytes in Set((0..<shared).map { bytes.uint64(at: start + $0 * 8) }) }
+  }
+
+  /// The table in the form in which it is kept.
+  var bytes: [UInt8] {
+    if let kept { return kept.withBytes { $0.array() } }
+    let output = MemoryOutput()
+    var writer = ByteWriter(to: output, expecting: count * Self.entrySize)
+    for value in [count, sharedAddresses.count, isWhole ? 1 : 0, 0] { writer.uint32(UInt32(clamping: value)) }
+    for entry in entries {
+      writer.uint64(entry.address)
+      writer.uint64(entry.size)
+      writer.int32(entry.strings)
+      writer.uint32(entry.name)
+      writer.int32(entry.number)
+      writer.uint32(entry.isFunction ? 1 : 0)
+    }
+    for value in reaches + sharedAddresses.sorted() { writer.uint64(value) }
+    try? writer.finish()
+    return output.bytes
+  }
+
+  private static func count(_ kept: SharedBytes) -> Int { kept.withBytes { Int($0.uint32(at: 0)) } }
+
+  private static func entry(_ kept: SharedBytes, _ index: Int) -> Entry {
+    kept.withBytes { bytes in
+      let place = headerSize + index * entrySize
+      return Entry(
+        address: bytes.uint64(at: place), size: bytes.uint64(at: place + 8), strings: bytes.int32(at: place + 16),
+        name: bytes.uint32(at: place + 20), number: bytes.int32(at: place + 24),
+        isFunction: bytes.uint32(at: place + 28) == 1)
+    }
+  }
+
+  /// The place of the furthest ends.
+  private static func reaches(_ count: Int) -> Int { headerSize + count * entrySize }
+
+  private static func reach(_ kept: SharedBytes, _ block: Int) -> UInt64 {
+    kept.withBytes { $0.uint64(at: reaches(count(kept)) + block * 8) }
   }
 }

@@ -26,7 +26,7 @@ package struct SymbolFileIdentity: Sendable {
 
   /// Detects the format from the first bytes. Throws `Errno`, `SymbolInputs.Compressed` or `SymbolFileIdentity.UnknownFormat`.
   static func format(of path: FilePath) throws -> Format {
-    try format(of: SymbolInputs.start(of: path, count: 16))
+    try format(of: SymbolInputs.start(of: path, count: 16).bytes)
   }
 
   private static func format(of start: [UInt8]) throws(SymbolFileIdentity.UnknownFormat) -> Format {
@@ -45,11 +45,17 @@ package struct SymbolFileIdentity: Sendable {
   /// The first bytes of Microsoft's PDB, and of the portable one of .NET.
   private static let programDatabases = [Array("Microsoft C/C++ ".utf8), Array("BSJB".utf8)]
 
+  /// The number of bytes in which the ids of most files are.
+  static let startLength = 8192
+
   /// Throws `Errno`, `InputFile.NotReadable`, `SymbolInputs.Compressed` or `SymbolFileIdentity.UnknownFormat`.
   package init(_ path: FilePath) throws {
-    // For most of the many thousand files in a folder, nothing else is read.
-    let start = try SymbolInputs.start(of: path, count: 512)
-    format = try Self.format(of: start)
+    try self.init(path, SymbolInputs.start(of: path, count: Self.startLength))
+  }
+
+  /// Nothing but the start of most of the many thousand files in a folder is read.
+  init(_ path: FilePath, _ start: SymbolInputs.Start) throws {
+    format = try Self.format(of: start.bytes)
     switch format {
     case .elf:
       let file: ElfFile
@@ -58,11 +64,15 @@ package struct SymbolFileIdentity: Sendable {
       buildID = file.buildID
       debugIDs = DebugID(buildID: file.buildID).map { [$0] } ?? []
     case .machO:
+      buildID = []
+      if !start.isUnpacked, let uuid = unsafe MachOFile.uuid(inStart: start.bytes.span.bytes) {
+        debugIDs = [DebugID(uuid: uuid)]
+        return
+      }
       let file = try SymbolInputs().open(path)
       let slices = MachOFile.all(in: file)
       try file.checkReading()
       guard !slices.isEmpty else { throw SymbolFileIdentity.UnknownFormat() }
-      buildID = []
       debugIDs = slices.compactMap { $0.uuid.map { DebugID(uuid: $0) } }
     case .pe:
       let file = try SymbolInputs().open(path)
@@ -73,7 +83,7 @@ package struct SymbolFileIdentity: Sendable {
       debugIDs = identity.map { [$0] } ?? []
     case .breakpad:
       buildID = []
-      let line = String(decoding: start.prefix { $0 != 0x0a && $0 != 0x0d }, as: UTF8.self)
+      let line = String(decoding: start.bytes.prefix { $0 != 0x0a && $0 != 0x0d }, as: UTF8.self)
       let words = line.split(separator: " ")
       debugIDs = words.count > 3 ? DebugID(text: String(words[3])).map { [$0] } ?? [] : []
     }

@@ -36,6 +36,16 @@ struct MachOCommands: Sendable {
     walk(slice, end, header, reporting: true) { $0.read($1, $2, slice) }
   }
 
+  /// Reads LC_UUID alone. `bytes` begin with the header and have all load commands.
+  init(uuidIn bytes: RawSpan, _ header: MachOHeader) {
+    base = 0
+    entrySize = 0
+    isObject = false
+    walk(bytes, header.size + header.commandBytes, header, reporting: false) { commands, command, offset in
+      if command.uint32(at: 0) == Self.uuidCommand { commands.readUUID(command, offset) }
+    }
+  }
+
   private mutating func walk(
     _ slice: RawSpan, _ end: Int, _ header: MachOHeader, reporting: Bool,
     _ body: (inout MachOCommands, RawSpan, Int) -> Void
@@ -85,10 +95,7 @@ struct MachOCommands: Sendable {
       }
       let end = command.firstZero(in: ByteRange(offset: name, count: command.byteCount - name))
       installName = command.text(in: ByteRange(offset: name, count: end - name))
-    // LC_UUID
-    case 0x1b:
-      guard fits(command, offset, 24, "LC_UUID") else { return }
-      uuid = UUIDBytes(high: command.uint64(at: 8).byteSwapped, low: command.uint64(at: 16).byteSwapped)
+    case Self.uuidCommand: readUUID(command, offset)
     // LC_BUILD_VERSION
     case 0x32:
       guard fits(command, offset, 24, "LC_BUILD_VERSION") else { return }
@@ -105,6 +112,14 @@ struct MachOCommands: Sendable {
         UInt64(command.uint32(at: 8)), UInt64(command.uint32(at: 12)), slice, offset, "LC_FUNCTION_STARTS")
     default: break
     }
+  }
+
+  /// LC_UUID
+  private static let uuidCommand: UInt32 = 0x1b
+
+  private mutating func readUUID(_ command: RawSpan, _ offset: Int) {
+    guard fits(command, offset, 24, "LC_UUID") else { return }
+    uuid = UUIDBytes(high: command.uint64(at: 8).byteSwapped, low: command.uint64(at: 16).byteSwapped)
   }
 
   private mutating func fits(_ command: RawSpan, _ offset: Int, _ size: Int, _ path: String) -> Bool {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import CrashpadBytes
 package import CrashpadFiles
+internal import CrashpadSnapshot
 
 extension MachOFile {
   /// The slices of a universal file, in file order; for a plain Mach-O file, one slice for the whole file. Slices that
@@ -21,6 +22,14 @@ extension MachOFile {
   /// The slices of `file` that can be read.
   static func all(in file: InputFile) -> [MachOFile] {
     slices(of: file).slices.compactMap { try? MachOFile(file, in: $0.range) }
+  }
+
+  /// The UUID of a file for one architecture, from its first bytes; nil if they do not have all load commands, or no UUID.
+  static func uuid(inStart bytes: RawSpan) -> UUIDBytes? {
+    guard case .success(let header) = header(bytes), header.size + header.commandBytes <= bytes.byteCount else {
+      return nil
+    }
+    return MachOCommands(uuidIn: bytes, header).uuid
   }
 
   private static func universalSlices(_ bytes: RawSpan) -> (slices: [MachOSlice], findings: FindingList) {

@@ -85,26 +85,31 @@ package struct MachOFile: Sendable {
       guard range.offset >= 0, range.count >= 4, range.offset <= bytes.byteCount,
         range.count <= bytes.byteCount - range.offset
       else { return .failure(.notMachO) }
-      let slice = bytes.extracting(range.offset..<range.end)
-      switch slice.uint32(at: 0) {
-      case 0xfeed_facf: break
-      case magic32:
-        let type = slice.byteCount >= 8 ? slice.uint32(at: 4) : 0
-        guard MachOArchitecture(type: type, subtype: 0).isARM64With32BitPointers else { return .failure(.is32Bit) }
-      case 0xcffa_edfe, 0xcefa_edfe: return .failure(.isBigEndian)
-      case MachOSlice.magic.byteSwapped, MachOSlice.magic64.byteSwapped:
-        return .failure(MachOSlice.isUniversal(slice) ? .universal : .notMachO)
-      default: return .failure(.notMachO)
-      }
-      let is32Bit = slice.uint32(at: 0) == magic32
-      guard slice.byteCount >= (is32Bit ? 28 : 32) else { return .failure(.notMachO) }
-      guard let kind = MachOKind(rawValue: slice.uint32(at: 12)) else { return .failure(.kind(slice.uint32(at: 12))) }
-      return .success(
-        MachOHeader(
-          is32Bit: is32Bit,
-          architecture: MachOArchitecture(type: slice.uint32(at: 4), subtype: slice.uint32(at: 8)), kind: kind,
-          commandCount: slice.uint32(at: 16), commandBytes: Int(slice.uint32(at: 20))))
+      return header(bytes.extracting(range.offset..<range.end))
     }
     return try result.get()
+  }
+
+  /// The header at the beginning of a file, or of a slice.
+  static func header(_ slice: RawSpan) -> Result<MachOHeader, Refusal> {
+    guard slice.byteCount >= 4 else { return .failure(.notMachO) }
+    switch slice.uint32(at: 0) {
+    case 0xfeed_facf: break
+    case magic32:
+      let type = slice.byteCount >= 8 ? slice.uint32(at: 4) : 0
+      guard MachOArchitecture(type: type, subtype: 0).isARM64With32BitPointers else { return .failure(.is32Bit) }
+    case 0xcffa_edfe, 0xcefa_edfe: return .failure(.isBigEndian)
+    case MachOSlice.magic.byteSwapped, MachOSlice.magic64.byteSwapped:
+      return .failure(MachOSlice.isUniversal(slice) ? .universal : .notMachO)
+    default: return .failure(.notMachO)
+    }
+    let is32Bit = slice.uint32(at: 0) == magic32
+    guard slice.byteCount >= (is32Bit ? 28 : 32) else { return .failure(.notMachO) }
+    guard let kind = MachOKind(rawValue: slice.uint32(at: 12)) else { return .failure(.kind(slice.uint32(at: 12))) }
+    return .success(
+      MachOHeader(
+        is32Bit: is32Bit,
+        architecture: MachOArchitecture(type: slice.uint32(at: 4), subtype: slice.uint32(at: 8)), kind: kind,
+        commandCount: slice.uint32(at: 16), commandBytes: Int(slice.uint32(at: 20))))
   }
 }

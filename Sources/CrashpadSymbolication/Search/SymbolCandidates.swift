@@ -10,8 +10,8 @@ struct SymbolCandidates {
 
   init(_ identity: ModuleIdentity) { self.identity = identity }
 
-  /// Paths below a given folder: Breakpad's store, Microsoft's store with its key conventions, `.build-id` trees,
-  /// debuginfod's cache, a copy of the file system, and plain file names.
+  /// Paths below a given folder: Breakpad's store, Microsoft's store with its key conventions, symbolicator's, `.build-id` trees,
+  /// debuginfod's cache, LLDB's folders of UUIDs, a copy of the file system, and plain file names.
   func paths(below folder: FilePath) -> [FilePath] {
     let name = identity.debugName
     var names: [String] = []
@@ -22,11 +22,15 @@ struct SymbolCandidates {
       let uuid = String(id.text.prefix(32)).lowercased()
       names += ["\(name)/mach-uuid-\(uuid)/\(name)", "_.dwarf/mach-uuid-sym-\(uuid)/_.dwarf"]
     }
+    if identity.buildID.isEmpty, let id = identity.debugID {
+      let digits = String(id.text.prefix(32))
+      names += unified(digits.lowercased()) + [lldbPath(digits), "\(lldbPath(digits)).app"]
+    }
     if identity.buildID.count > 1 {
       let digits = hexadecimalDigits(identity.buildID)
       let (first, rest) = (digits.prefix(2), digits.dropFirst(2))
       for place in [".build-id/\(first)/\(rest)", "\(first)/\(rest)"] { names += ["\(place).debug", place] }
-      names += ["\(first)/\(rest)/debuginfo", "\(first)/\(rest)/executable"]
+      names += unified(digits)
       names += ["\(digits)/debuginfo", "\(digits)/executable"]
       names += ["\(name)/elf-buildid-\(digits)/\(name)", "_.debug/elf-buildid-sym-\(digits)/_.debug"]
     }
@@ -44,6 +48,17 @@ struct SymbolCandidates {
       names.append("\(name).framework.dSYM")
     }
     return names.filter { !$0.split(separator: "/").contains("..") }.map { folder.pushing(FilePath(argument: $0)) }
+  }
+
+  /// The paths of symbolicator's layout.
+  private func unified(_ digits: String) -> [String] {
+    ["debuginfo", "executable", "breakpad"].map { "\(digits.prefix(2))/\(digits.dropFirst(2))/\($0)" }
+  }
+
+  /// The path in LLDB's folders of links by UUID, five of four digits each and a name of twelve.
+  private func lldbPath(_ digits: String) -> String {
+    let folders = (0..<5).map { digits.dropFirst(4 * $0).prefix(4) }
+    return folders.joined(separator: "/") + "/\(digits.dropFirst(20))"
   }
 
   /// The paths of the module and its debug information on this machine.

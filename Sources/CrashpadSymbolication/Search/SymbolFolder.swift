@@ -1,131 +1,156 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import CrashpadFiles
+internal import CrashpadSnapshot
 internal import Synchronization
 internal import SystemPackage
 
 /// All files with symbols below a folder by their ids, listed if none of the known layouts led to a file.
 ///
 /// In a Breakpad store and a `.build-id` tree the path contains the id, so the file is not opened, and a folder with the
-/// name of an id is listed only for that id. All others are opened once, to read their ids.
+/// name of an id is listed only for that id. All others are opened once, to read their ids, which are kept for the next run.
 final class SymbolFolder: Sendable {
   let path: FilePath
   private let faults: SymbolFaults
+  private let store: IndexStore?
+
   private struct Index {
-    var files: [String: [FilePath]] = [:]
+    var files: [UUIDBytes: [FilePath]] = [:]
     /// Folders that have the name of an id, and are not listed yet.
-    var folders: [String: [FilePath]] = [:]
-    /// Files whose paths contain no id.
+    var folders: [UUIDBytes: [FilePath]] = [:]
+    /// Files whose paths contain no id, and those in folders that have one.
     var unread: [FilePath] = []
+    var unreadInFolders: [FilePath] = []
     /// Whether there is a symbol file, of whatever module.
     var hasSymbols = false
+    /// The index of an earlier run, which has the rest; whether all of the folder is as it was; and the ids for which folders
+    /// in the index were listed.
+    var kept: TreeIndex?
+    var isVerified = false
+    var listed: Set<UUIDBytes> = []
+    /// The contents to be kept when all files have been read; nil if something could not be examined.
+    var contents: TreeContents?
+
+    func files(_ id: UUIDBytes) -> [FilePath] { (kept?.files(with: id) ?? []) + (files[id] ?? []) }
+
+    mutating func takeFolders(_ id: UUIDBytes) -> [FilePath] {
+      let own = folders.removeValue(forKey: id) ?? []
+      guard let kept, listed.insert(id).inserted else { return own }
+      return kept.folders(with: id) + own
+    }
   }
   private let index = Mutex<Index?>(nil)
 
-  /// The maximum number of files; further ones are not looked at, which is said.
-  private static let maximumFiles = 200_000
+  init(_ path: FilePath, _ faults: SymbolFaults, _ store: IndexStore?) {
+    (self.path, self.faults, self.store) = (path, faults, store)
+  }
 
-  init(_ path: FilePath, _ faults: SymbolFaults) { (self.path, self.faults) = (path, faults) }
+  /// Files that had this debug id in an earlier run. That there are none says nothing.
+  func likelyFiles(with id: DebugID) -> [FilePath] {
+    index.withLock { index in
+      let known = index.take() ?? open()
+      defer { index = known }
+      return known.kept?.files(with: id.uuid) ?? []
+    }
+  }
 
   /// Files with this debug id, regardless of the age.
   func files(with id: DebugID) -> [FilePath] {
-    let key = String(id.text.prefix(32))
-    return index.withLock { index in
-      let isNew = index == nil
+    index.withLock { index in
       // Taken out, as a change of a copy would copy thousands of paths.
-      var known = index.take() ?? Index()
-      if isNew { list(path, &known) }
-      for folder in known.folders.removeValue(forKey: key) ?? [] { list(folder, &known) }
+      var known = index.take() ?? open()
+      verify(&known)
+      for folder in known.takeFolders(id.uuid) {
+        let listing = TreeListing(folder)
+        add(listing, of: folder, &known)
+        known.unreadInFolders += listing.files
+      }
+      var found = known.files(id.uuid)
       // A store has the file at the path with its id; other files are opened only if there is none.
-      if known.files[key] == nil {
-        for file in known.unread {
-          guard let ids = ids(in: file) else { continue }
-          known.hasSymbols = true
-          for id in ids { known.files[String(id.text.prefix(32)), default: []].append(file) }
-        }
-        known.unread = []
-        if !known.hasSymbols, known.files.isEmpty, known.folders.isEmpty { faults.add(self.path, .noSymbolFiles) }
+      if found.isEmpty {
+        readAll(&known)
+        found = known.files(id.uuid)
       }
       index = known
-      return known.files[key] ?? []
+      return found
     }
   }
 
-  private func list(_ path: FilePath, _ index: inout Index) {
-    var folders: [(key: String, path: FilePath)] = []
+  /// Reads all files, so that their ids are kept for later runs. Returns whether they are.
+  func prepare() -> Bool {
+    index.withLock { index in
+      var known = index.take() ?? open()
+      verify(&known)
+      defer { index = known }
+      return readAll(&known) || known.kept != nil
+    }
+  }
+
+  private func open() -> Index {
+    guard let store, let kept = TreeIndex.current(path, in: store, .directories) else { return list() }
+    var known = Index()
+    (known.kept, known.unread, known.hasSymbols) = (kept, kept.unread, kept.hasSymbols)
+    return known
+  }
+
+  /// Lists the folder if something in it changed since its index was made.
+  private func verify(_ known: inout Index) {
+    guard let kept = known.kept, !known.isVerified else { return }
+    if !kept.isCurrent(.whole) { known = list() }
+    known.isVerified = true
+  }
+
+  private func list() -> Index {
+    var known = Index()
+    let start = FileIdentity.now
+    let listing = TreeListing(path)
+    add(listing, of: path, &known)
+    known.unread = listing.files
+    if store != nil, listing.unreadable.isEmpty, !listing.isCut, let real = realPath(path) {
+      var contents = TreeContents(root: path, realRoot: real, start: start)
+      (contents.directories, contents.links) = (listing.directories, listing.links)
+      (contents.named, contents.folders) = (listing.named, listing.folders)
+      known.contents = contents
+    }
+    return known
+  }
+
+  private func add(_ listing: TreeListing, of folder: FilePath, _ known: inout Index) {
+    for (path, errno) in listing.unreadable { faults.add(path, .unreadable(errno)) }
+    if listing.isCut { faults.add(folder, .tooManyFiles(TreeListing.maximumFiles)) }
+    for (id, file) in listing.named { known.files[id, default: []].append(file) }
+    for (id, path) in listing.folders { known.folders[id, default: []].append(path) }
+    if listing.hasPerfMap { known.hasSymbols = true }
+  }
+
+  /// Returns whether an index was kept.
+  @discardableResult
+  private func readAll(_ known: inout Index) -> Bool {
+    for path in known.unreadInFolders { _ = read(path, &known) }
+    for path in known.unread {
+      if let file = read(path, &known) { known.contents?.files.append(file) } else { known.contents = nil }
+    }
+    (known.unread, known.unreadInFolders) = ([], [])
+    if !known.hasSymbols, known.files.isEmpty, known.folders.isEmpty { faults.add(path, .noSymbolFiles) }
+    guard let store, var contents = known.contents.take(), contents.isToBeKept(store.thresholds) else { return false }
+    contents.hasSymbols = known.hasSymbols
+    return TreeIndex.keep(contents, in: store)
+  }
+
+  /// Reads the ids of a file. One that can't be read is a fault; nil if it can't even be looked at.
+  private func read(_ path: FilePath, _ known: inout Index) -> TreeContents.File? {
+    var identity: FileIdentity?
     do {
-      let found = try regularFiles(in: path, recursive: true, hidden: true, followingLinks: true) { parent, name in
-        guard let key = Self.key(name) else { return true }
-        folders.append((key, parent.appending(name)))
-        return false
-      }
-      for (path, error) in found.unreadable { faults.add(path, .unreadable(error)) }
-      if found.files.count > Self.maximumFiles { faults.add(path, .tooManyFiles(Self.maximumFiles)) }
-      for file in found.files.prefix(Self.maximumFiles) {
-        if let id = Self.id(in: file) {
-          index.files[String(id.text.prefix(32)), default: []].append(file)
-        } else if file.string.hasSuffix(".map"), PerfMap.processID(file) != nil {
-          index.hasSymbols = true
-        } else {
-          index.unread.append(file)
-        }
-      }
+      let start = try SymbolInputs.start(of: path, count: SymbolFileIdentity.startLength)
+      identity = start.file
+      let ids = try SymbolFileIdentity(path, start).debugIDs.map(\.uuid)
+      known.hasSymbols = true
+      for id in ids { known.files[id, default: []].append(path) }
+      return TreeContents.File(path: path, identity: start.file, ids: ids, isUnread: false)
     } catch {
-      faults.add(path, SymbolRefusal.Reason(error))
-    }
-    for (key, path) in folders { index.folders[key, default: []].append(path) }
-  }
-
-  /// The id that a folder `NAME/ID` has as its name: a UUID and the age, which is below 16 in practice. Longer names
-  /// may be build ids.
-  private static func key(_ name: FileName) -> String? {
-    guard name.bytes.count == 33, let id = DebugID(text: String(decoding: name.bytes, as: UTF8.self)) else {
-      return nil
-    }
-    return String(id.text.prefix(32))
-  }
-
-  /// Nil if the file has no symbols, or can't be read.
-  private func ids(in file: FilePath) -> [DebugID]? {
-    do { return try SymbolFileIdentity(file).debugIDs } catch {
       let reason = SymbolRefusal.Reason(error)
-      if reason.isUnreadable { faults.add(file, reason) }
-      return nil
+      if reason.isUnreadable { faults.add(path, reason) }
+      let identity = identity ?? hint { try FileStatus(at: path, followingLink: true).identity }
+      return identity.map { TreeContents.File(path: path, identity: $0, ids: [], isUnread: reason.isUnreadable) }
     }
-  }
-
-  /// The id in `NAME/ID/NAME.sym`, which may be compressed, or `.build-id/ab/cdef.debug`; nil for other paths.
-  private static func id(in path: FilePath) -> DebugID? {
-    // FilePath's own components are slower, and there may be many thousand paths.
-    let parts = path.string.utf8.split(separator: UInt8(ascii: "/")).suffix(3)
-    guard parts.count == 3, let name = parts.last, let folder = parts.dropLast().last, let first = parts.first else {
-      return nil
-    }
-    if folder.count == 2, first.elementsEqual(".build-id".utf8) {
-      let digits = String(decoding: Array(folder) + Array(name.prefix { $0 != UInt8(ascii: ".") }), as: UTF8.self)
-      return buildID(digits).flatMap { DebugID(buildID: $0) }
-    }
-    guard folder.count > 32, isSymName(name) else { return nil }
-    return DebugID(text: String(decoding: Array(folder), as: UTF8.self))
-  }
-
-  private static func isSymName(_ name: Substring.UTF8View) -> Bool {
-    var stem = name
-    if let dot = name.lastIndex(of: UInt8(ascii: ".")),
-      ["gz", "xz", "zst", "lz4"].contains(where: { name[name.index(after: dot)...].elementsEqual($0.utf8) })
-    {
-      stem = name[..<dot]
-    }
-    return stem.count > 4 && stem.suffix(4).elementsEqual(".sym".utf8)
-  }
-
-  private static func buildID(_ digits: String) -> [UInt8]? {
-    let bytes = Array(digits.utf8)
-    guard bytes.count >= 16, bytes.count % 2 == 0 else { return nil }
-    var result: [UInt8] = []
-    for index in stride(from: 0, to: bytes.count, by: 2) {
-      guard let value = UInt8(String(decoding: bytes[index..<index + 2], as: UTF8.self), radix: 16) else { return nil }
-      result.append(value)
-    }
-    return result
   }
 }

@@ -18,11 +18,13 @@ package struct FileSymbols: Sendable {
   /// - Parameters:
   ///   - architecture: the slice of a universal file; nil for that of arm64, or the first.
   ///   - servers: the servers to ask if there is no debug information here.
+  ///   - indexes: where to keep what large files and folders have; nil to read them each time.
   /// - Throws: `Errno`, `InputFile.NotReadable`, `SymbolInputs.NotWhole` or `SymbolFileIdentity.UnknownFormat`
   package init(
-    _ path: FilePath, paths: [FilePath] = [], architecture: String? = nil, servers: (any SymbolServerClient)? = nil
+    _ path: FilePath, paths: [FilePath] = [], architecture: String? = nil, servers: (any SymbolServerClient)? = nil,
+    indexes: IndexStore? = nil
   ) throws {
-    let places = DebugPlaces(named: paths)
+    let places = DebugPlaces(named: paths, indexes: indexes)
     let own = try SymbolFiles.open(path, architecture: architecture, places: places)
     self.path = path
     try places.inputs.checkReading(of: path)
@@ -35,7 +37,7 @@ package struct FileSymbols: Sendable {
     }
     let file = FilePath(argument: identity.path)
     let bundle = FilePath(bytes: file.bytes + Array(".dSYM".utf8))
-    let search = SymbolSearch(paths: paths + [bundle, file], servers: servers)
+    let search = SymbolSearch(paths: paths + [bundle, file], servers: servers, indexes: indexes)
     let found = search.find(identity)
     faults = search.faults
     symbols = found.symbols.first { !$0.isEmpty } ?? own

@@ -25,7 +25,11 @@ package struct SymbolSearch: Sendable {
   ///   - paths: files and folders to search first, in this order. A missing one is treated like an empty folder.
   ///   - looksInSystem: whether to search a module's own path, the file in its `.gnu_debuglink`, and `/usr/lib/debug`.
   ///   - servers: the servers to ask for files that are not found here.
-  package init(paths: [FilePath], looksInSystem: Bool = true, servers: (any SymbolServerClient)? = nil) {
+  ///   - indexes: where to keep what large folders and files have; nil to read them each time.
+  package init(
+    paths: [FilePath], looksInSystem: Bool = true, servers: (any SymbolServerClient)? = nil,
+    indexes: IndexStore? = nil
+  ) {
     var named: [Named] = []
     var mapPlaces: [FilePath] = []
     for path in paths {
@@ -33,7 +37,7 @@ package struct SymbolSearch: Sendable {
         if PerfMap.processID(path) != nil, try FileKind(at: path, followingLink: true) != .directory {
           mapPlaces.append(path)
         } else if try FileKind(at: path, followingLink: true) == .directory {
-          named.append(.folder(SymbolFolder(path, faults)))
+          named.append(.folder(SymbolFolder(path, faults, indexes)))
           mapPlaces.append(path)
         } else {
           named.append(.file(path))
@@ -47,7 +51,7 @@ package struct SymbolSearch: Sendable {
     self.named = named
     perfMaps = PerfMaps(mapPlaces, faults)
     self.looksInSystem = looksInSystem
-    places = DebugPlaces(named: paths)
+    places = DebugPlaces(named: paths, indexes: indexes)
     self.servers = servers
   }
 
@@ -70,9 +74,12 @@ package struct SymbolSearch: Sendable {
       case .file(let path): pass.look(at: path, isForAll: true)
       case .folder(let folder):
         for path in candidates.paths(below: folder.path) where !pass.isComplete { pass.look(at: path, isNamed: true) }
-        if !pass.isComplete, let id = identity.debugID {
-          for path in folder.files(with: id) where !pass.isComplete { pass.look(at: path, isNamed: true) }
-        }
+        guard !pass.isComplete, let id = identity.debugID else { continue }
+        let likely = folder.likelyFiles(with: id)
+        for path in likely where !pass.isComplete { pass.look(at: path, isForAll: true, isNamed: true) }
+        // The index has all files with the id that there were. A file that was added is in a directory that was compared.
+        if pass.isComplete || (!likely.isEmpty && pass.hasNames) { continue }
+        for path in folder.files(with: id) where !pass.isComplete { pass.look(at: path, isNamed: true) }
       }
     }
     if looksInSystem, identity.mayBeLocal {

@@ -26,7 +26,7 @@ struct SymbolSearchPass {
 
   init(_ identity: ModuleIdentity, _ places: DebugPlaces, _ faults: SymbolFaults) {
     (self.identity, self.faults) = (identity, faults)
-    self.places = DebugPlaces(named: places.named)
+    self.places = DebugPlaces(named: places.named, indexes: places.inputs.indexes)
   }
 
   /// Whether a further search can't improve the result.
@@ -40,7 +40,8 @@ struct SymbolSearchPass {
     return binary?.file.hasDebugInfo == true || (binary != nil && debug != nil)
   }
 
-  private var hasNames: Bool {
+  /// Whether names and lines were found.
+  var hasNames: Bool {
     !others.isEmpty || debug != nil || companion != nil || binary?.file.hasDebugInfo == true
       || loadedMachO?.file.hasDwarf == true
   }

@@ -43,7 +43,12 @@ final class ElfModule {
     if let knownInfo { return knownInfo }
     // Debug information may name files of this machine, which an image in the memory of a dump must not choose.
     if debug == nil, loaded?.input == nil { return nil }
-    let new = debug.flatMap { DwarfInfo($0, places) } ?? loaded.flatMap { DwarfInfo($0, places) }
+    let new = files.firstResult { file in
+      DwarfInfo(file, places).map { info in
+        file.keep(info)
+        return info
+      }
+    }
     for file in files where file.hasDebugInfo {
       for section in file.unreadableSections {
         ownFindings.append(Finding(ElfRules.unknownCompression, path: section))
@@ -97,18 +102,18 @@ final class ElfModule {
         ownFindings.append(Finding(ElfRules.unknownCompression, path: MiniDebugInfo.section))
       }
     }
-    return all.map { (ElfSymbolTable($0), $0) }.filter { !$0.0.entries.isEmpty }
+    return all.map { (ElfSymbolTable($0), $0) }.filter { !$0.0.isEmpty }
   }()
 
   /// The symbol that contains `address`, or a preceding symbol of unknown size.
   func symbol(at address: UInt64) -> (entry: ElfSymbolTable.Entry, name: String)? {
     var unsized: (ElfSymbolTable.Entry, String)?
     for (table, file) in tables {
-      guard let index = table.lookup(address), let name = table.name(table.entries[index], in: file) else { continue }
-      if table.entries[index].size > 0 { return (table.entries[index], name) }
+      guard let index = table.lookup(address), let name = table.name(table[index], in: file) else { continue }
+      if table[index].size > 0 { return (table[index], name) }
       // A symbol says nothing about another section: the procedure linkage table is behind `_init`.
-      guard file.isOneSection(table.entries[index].address, address) else { continue }
-      if unsized == nil { unsized = (table.entries[index], name) }
+      guard file.isOneSection(table[index].address, address) else { continue }
+      if unsized == nil { unsized = (table[index], name) }
     }
     return unsized
   }
@@ -116,8 +121,8 @@ final class ElfModule {
   /// The name of the function symbol that covers an address.
   func symbolName(covering address: UInt64) -> String? {
     for (table, file) in tables {
-      guard let index = table.lookup(address), table.entries[index].isFunction, table.entries[index].size > 0,
-        let name = table.name(table.entries[index], in: file)
+      guard let index = table.lookup(address), table[index].isFunction, table[index].size > 0,
+        let name = table.name(table[index], in: file)
       else { continue }
       return name
     }

@@ -70,7 +70,8 @@ struct InspectCommand: Command {
   func run() throws {
     try SymbolOptions.checkPaths(symbols)
     let cache = SymbolCache(
-      SymbolSearch(paths: symbols.map { FilePath(argument: $0) }, servers: try servers.client()))
+      SymbolSearch(
+        paths: symbols.map { FilePath(argument: $0) }, servers: try servers.client(), indexes: servers.indexes))
     let list = try inputOptions.list(dumps, InputFormat.withMeaning)
     if let refusal = list.refusal() { throw refusal }
     let printer = InspectPrinter(parts: parts, cache: cache, hasSymbols: hasSymbols)

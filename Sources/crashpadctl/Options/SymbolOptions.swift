@@ -24,7 +24,7 @@ struct SymbolOptions: OptionTable {
     try Self.checkPaths(symbols)
     return SymbolSearch(
       paths: symbols.map { FilePath(argument: $0) }, looksInSystem: !noSystem,
-      servers: try servers.client(debuginfod: debuginfod))
+      servers: try servers.client(debuginfod: debuginfod), indexes: servers.indexes)
   }
 
   /// Warns about files and directories that can't be read. Otherwise their modules would look like modules without symbols.

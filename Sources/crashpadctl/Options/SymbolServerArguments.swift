@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
 import CrashpadFiles
+import CrashpadSymbolication
 import CrashpadSymbolServers
 import CrashpadText
 import CrashpadUpload
@@ -12,8 +13,9 @@ struct SymbolServerArguments: OptionTable {
   var cache: String?
   var headers: [String] = []
   var caFile: String?
-  var timeout = DurationArgument(seconds: 30)
+  var timeout: DurationArgument?
   var offline = false
+  var noIndex = false
 
   mutating func rows(_ row: inout OptionRows) {
     row.option(
@@ -28,19 +30,20 @@ struct SymbolServerArguments: OptionTable {
       &caFile, "--symbols-ca-file <file>",
       "Trust the certificates in this file for symbol servers, not the system's. Without it, $SSL_CERT_FILE.", .file())
     row.option(
-      &timeout, "--symbols-timeout <duration>", "Leave out a symbol server that sends nothing for this long.")
+      &timeout, "--symbols-timeout <duration>",
+      "Leave out a symbol server that sends nothing for this long; without it, for 30s.")
     row.flag(&offline, "--offline", "Ask no symbol server; use what --symbols-cache has.")
+    row.flag(
+      &noIndex, "--no-symbols-index", "Neither use nor keep indexes of large symbol files and directories in the cache."
+    )
   }
 
   func validate() throws {
     try ServerArguments.checkHeaders(headers, "--symbols-header")
-    for url in urls {
-      // The message leaves out the text, which may contain a secret.
-      do throws(WebAddressFailure) { _ = try SymbolServer(url) } catch {
-        throw ValidationError("--symbols-url: \(error).")
-      }
+    do throws(SymbolServerFailure) { _ = try Self.servers(urls) } catch {
+      throw ValidationError("--symbols-url: \(error).")
     }
-    if timeout.seconds < 1 || timeout.seconds > 24 * 3600 {
+    if let timeout, timeout.seconds < 1 || timeout.seconds > 24 * 3600 {
       throw ValidationError("--symbols-timeout takes 1s to 24h.")
     }
   }
@@ -57,6 +60,7 @@ struct SymbolServerArguments: OptionTable {
     }
     return open.flatMap { ["--symbols-url", $0] } + (cache.map { ["--symbols-cache", $0] } ?? [])
       + (caFile.map { ["--symbols-ca-file", $0] } ?? []) + (offline ? ["--offline"] : [])
+      + (noIndex ? ["--no-symbols-index"] : [])
   }
 
   private static let variable = "CRASHPADCTL_SYMBOLS_URL"
@@ -67,6 +71,7 @@ struct SymbolServerArguments: OptionTable {
     // Without a server, --offline is about the standard cache, if there is one.
     let hasOwn = !servers.isEmpty || cache != nil || (offline && ServerCache.standardPath != nil)
     if debuginfod { servers += debuginfodServers() }
+    if servers.isEmpty, !offline { warnOfUnusedOptions() }
     guard hasOwn || !servers.isEmpty else { return nil }
     let folder = try Self.folder(cache)
     // Without a server, files of all layouts are looked for in the cache.
@@ -82,14 +87,32 @@ struct SymbolServerArguments: OptionTable {
     throw Terminal.failure("--symbols-cache is needed: neither XDG_CACHE_HOME nor HOME is set.", .usage)
   }
 
+  /// The place of indexes: beside the files of servers. Nil without a directory for them.
+  var indexes: IndexStore? {
+    if noIndex || cache?.isEmpty == true { return nil }
+    return (cache.map { FilePath(argument: $0) } ?? ServerCache.standardPath).map { ServerCache($0).indexes }
+  }
+
+  private func warnOfUnusedOptions() {
+    let given = [
+      ("--symbols-header", !headers.isEmpty), ("--symbols-ca-file", caFile != nil),
+      ("--symbols-timeout", timeout != nil),
+    ]
+    for (option, isGiven) in given where isGiven {
+      Terminal.warning(Sentences.noEffect(option, "no symbol server is named"))
+    }
+  }
+
+  private static func servers(_ texts: [String]) throws(SymbolServerFailure) -> [SymbolServer] {
+    var servers: [SymbolServer] = []
+    for text in texts { servers.append(try SymbolServer(text)) }
+    return servers
+  }
+
   private func servers() throws -> [SymbolServer] {
-    let texts =
-      urls.isEmpty
-      ? (Environment.text(Self.variable) ?? "").split(whereSeparator: \.isWhitespace).map(String.init) : urls
-    return try texts.map { text in
-      do throws(WebAddressFailure) { return try SymbolServer(text) } catch {
-        throw Terminal.failure("\(urls.isEmpty ? Self.variable : "--symbols-url"): \(error).", .usage)
-      }
+    let other = (Environment.text(Self.variable) ?? "").split(whereSeparator: \.isWhitespace).map(String.init)
+    do throws(SymbolServerFailure) { return try Self.servers(urls.isEmpty ? other : urls) } catch {
+      throw Terminal.failure("\(urls.isEmpty ? Self.variable : "--symbols-url"): \(error).", .usage)
     }
   }
 
@@ -114,8 +137,9 @@ struct SymbolServerArguments: OptionTable {
     options.http.headers = try headers.flatMap(ServerArguments.headers)
     options.http.certificateFile = try caFile.map { try ServerArguments.certificates($0, "--symbols-ca-file") }
     options.http.userAgent = "crashpadctl/\(toolVersion)"
-    options.http.connectTimeout = .seconds(min(timeout.seconds, 30))
-    options.limits.stall = .seconds(timeout.seconds)
+    let seconds = timeout?.seconds ?? 30
+    options.http.connectTimeout = .seconds(min(seconds, 30))
+    options.limits.stall = .seconds(seconds)
     options.isOffline = offline
     if let path = Environment.path("DEBUGINFOD_CACHE_PATH") { options.otherCaches = [path] }
     return options

@@ -2,6 +2,7 @@
 import ArgumentParser
 import CrashpadFiles
 import CrashpadSnapshot
+import CrashpadSymbolServers
 import CrashpadSymbolication
 import CrashpadText
 import SystemPackage
@@ -17,10 +18,12 @@ struct SymbolsIndexCommand: Command {
       Looks through directories with all that is below them, and prints each file
       with symbols and its id. With -o, they are linked into a store in which
       --symbols, debuggers and Breakpad's tools find them by that id. What is in the
-      store already stays.
+      store already stays. With --prepare, the indexes of large files and directories
+      are made that other commands would make when they need them.
 
       Examples:
         crashpadctl symbols index build/
+        crashpadctl symbols index --prepare build/
         crashpadctl symbols index build/ -o symbols/
         crashpadctl symbols index --copy --dry-run build/ -o symbols/
       """))
@@ -29,6 +32,8 @@ struct SymbolsIndexCommand: Command {
   var output: String?
   var copy = false
   var dryRun = false
+  var prepare = false
+  var cache: String?
   var format: OutputFormat = .text
 
   mutating func rows(_ row: inout OptionRows) {
@@ -36,11 +41,15 @@ struct SymbolsIndexCommand: Command {
     row.option(&output, "-o, --output <dir>", "Symbol store to add the files to.", .directory)
     row.flag(&copy, "--copy", "Copy the files instead of creating symbolic links.")
     row.dryRun(&dryRun, "Print what would be added to the store; change nothing.")
+    row.flag(&prepare, "--prepare", "Make the indexes of large files and directories in the cache now.")
+    row.symbolsCache(&cache)
     row.format(&format, "Print text, or one JSON document.")
   }
 
   func validate() throws {
+    if cache != nil, !prepare { throw ValidationError("--symbols-cache goes with --prepare.") }
     if output == nil, copy || dryRun { throw ValidationError("--copy and --dry-run go with -o.") }
+    if prepare, dryRun { throw ValidationError("--prepare does not go with --dry-run.") }
   }
 
   private typealias Outcome = SymbolsIndexDocument.Outcome
@@ -48,18 +57,20 @@ struct SymbolsIndexCommand: Command {
 
   func run() throws {
     var outcome = Outcome()
+    let preparation = try prepare ? IndexPreparation(ServerCache(SymbolServerArguments.folder(cache)).indexes) : nil
     switch format {
-    case .text: writeText(&outcome)
-    case .json: writeJSON(&outcome)
+    case .text: writeText(&outcome, preparation)
+    case .json: writeJSON(&outcome, preparation)
     }
     let failed = directories.count == 1 && outcome.files == 0 ? outcome.failures.first : nil
     throw failed ?? ExitStatus(of: outcome.failures + (outcome.taken == 0 ? [] : [.findings]))
   }
 
-  private func forEachFile(_ outcome: inout Outcome, _ body: (Row) -> Void) {
+  private func forEachFile(_ outcome: inout Outcome, _ preparation: IndexPreparation?, _ body: (Row) -> Void) {
     var store = output.map { SymbolStore(FilePath(argument: $0), copies: copy, isDryRun: dryRun) }
     for directory in directories {
       do {
+        if preparation?.prepare(directory: FilePath(argument: directory)) == true { outcome.indexes += 1 }
         try SymbolStore.forEachFile(below: FilePath(argument: directory)) { path, errno in
           Terminal.error("\(TextFormat.printable(path)): error: \(errno)")
           outcome.failures.append(ExitStatus(errno, creating: false))
@@ -70,7 +81,9 @@ struct SymbolsIndexCommand: Command {
           var row: [(FilePath, SymbolStore.Outcome)] = []
           for place in places { row.append((place, store?.add(file, at: place) ?? .present)) }
           for (place, result) in row { count(result, file, place, &outcome) }
-          body(Row(file: file, places: row))
+          let isIndexed = preparation?.prepare(file: file.path)
+          if isIndexed == true { outcome.indexes += 1 }
+          body(Row(file: file, places: row, isIndexed: isIndexed))
         }
       } catch {
         outcome.failures.append(Terminal.failure(error, of: displayName(directory), creating: false))
@@ -100,11 +113,11 @@ struct SymbolsIndexCommand: Command {
     return file.debugIDs.isEmpty ? "-" : file.debugIDs.map(\.text).joined(separator: ",")
   }
 
-  private func writeText(_ outcome: inout Outcome) {
+  private func writeText(_ outcome: inout Outcome, _ preparation: IndexPreparation?) {
     var table = TextTable([("id", .left), ("format", .left), ("path", .left)])
     table.elastic = ["path": .tail]
     table.droppable = ["format", "id"]
-    forEachFile(&outcome) { row in
+    forEachFile(&outcome, preparation) { row in
       table.add([id(row.file), row.file.format.rawValue, TextFormat.printable(row.file.path)])
     }
     if outcome.files > 0 { Terminal.output(table.text(.output)) }
@@ -116,14 +129,15 @@ struct SymbolsIndexCommand: Command {
       if outcome.present > 0 { parts.append("\(grouped(outcome.present)) there already") }
       if outcome.taken > 0 { parts.append("\(grouped(outcome.taken)) left out") }
     }
+    if prepare { parts.append("\(TextFormat.count(outcome.indexes, "index", "indexes")) in the cache") }
     Terminal.error("crashpadctl: " + parts.joined(separator: ", "))
   }
 
-  private func writeJSON(_ outcome: inout Outcome) {
+  private func writeJSON(_ outcome: inout Outcome, _ preparation: IndexPreparation?) {
     // The document takes the counts out of the closure, which can't change `outcome`.
     let result = SymbolsIndexDocument(store: output, isDryRun: dryRun) { write in
       var outcome = Outcome()
-      forEachFile(&outcome, write)
+      forEachFile(&outcome, preparation, write)
       return outcome
     }
     SymbolsIndexDocument.document.print(result)

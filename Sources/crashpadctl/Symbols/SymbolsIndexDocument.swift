@@ -12,6 +12,8 @@ final class SymbolsIndexDocument {
     var added = 0
     var present = 0
     var taken = 0
+    /// Indexes that the cache has.
+    var indexes = 0
     var failures: [ExitStatus] = []
   }
 
@@ -19,6 +21,8 @@ final class SymbolsIndexDocument {
   struct Row {
     let file: SymbolStore.File
     let places: [(path: FilePath, outcome: SymbolStore.Outcome)]
+    /// Nil without `--prepare`.
+    let isIndexed: Bool?
   }
 
   private let store: String?
@@ -58,6 +62,9 @@ final class SymbolsIndexDocument {
     .texts("debug_ids", "Breakpad's ids; a fat file has several.") { $0.row.file.debugIDs.map(\.text) },
     .list("places", place, "Only with a store: the places of the file in it.", .omittable) {
       $0.hasStore ? $0.row.places : nil
+    },
+    .flag("indexed", "Only with `--prepare`: whether the cache has an index of the file.", .omittable) {
+      $0.row.isIndexed
     })
 
   private static let place = Record<(path: FilePath, outcome: SymbolStore.Outcome)>(

@@ -69,7 +69,7 @@ struct SymbolsLookupCommand: Command {
       try checkSlices()
       symbols = try FileSymbols(
         FilePath(argument: file), paths: self.symbols.map { FilePath(argument: $0) }, architecture: arch,
-        servers: try servers.client())
+        servers: try servers.client(), indexes: servers.indexes)
     } catch let status as ExitStatus {
       throw status
     } catch {

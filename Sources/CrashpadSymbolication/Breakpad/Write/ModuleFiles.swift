@@ -52,7 +52,8 @@ extension ElfModule: ModuleFiles {
   func symbols() -> [ModuleSymbol] {
     var all: [(symbol: ModuleSymbol, table: Int)] = []
     for (number, (table, _)) in tables.enumerated() {
-      for (index, entry) in table.entries.enumerated() {
+      for index in 0..<table.count {
+        let entry = table[index]
         let isShared = table.sharedAddresses.contains(entry.address)
         let symbol = ModuleSymbol(
           address: entry.address, size: entry.size, isShared: isShared, name: .entry(table: number, index: index))
@@ -71,7 +72,7 @@ extension ElfModule: ModuleFiles {
   func name(of symbol: ModuleSymbol) -> String? {
     guard case .entry(let number, let index) = symbol.name else { return nil }
     let (table, file) = tables[number]
-    guard let name = table.name(table.entries[index], in: file), !name.isEmpty else { return nil }
+    guard let name = table.name(table[index], in: file), !name.isEmpty else { return nil }
     return name
   }
 }

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+package import SystemPackage
+
+/// Makes indexes ahead, as later runs would make them.
+package struct IndexPreparation {
+  private let store: IndexStore
+
+  package init(_ store: IndexStore) {
+    var store = store
+    store.isDurable = true
+    self.store = store
+  }
+
+  /// Keeps the ids of all files below a directory. Returns whether an index has them: that of a small one is not worth keeping.
+  package func prepare(directory: FilePath) -> Bool { SymbolFolder(directory, SymbolFaults(), store).prepare() }
+
+  /// Keeps what is expensive to read in an ELF file. Returns whether an index has it.
+  package func prepare(file path: FilePath) -> Bool {
+    let places = DebugPlaces(indexes: store)
+    guard let file = try? ElfFile(path, places.inputs) else { return false }
+    guard file.lacksIndex else { return file.index != nil }
+    guard let info = DwarfInfo(file, places) else { return false }
+    return file.keep(info)
+  }
+}
