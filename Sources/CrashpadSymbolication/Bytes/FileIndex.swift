@@ -18,7 +18,7 @@ struct IndexPart {
   let bytes: SharedBytes
 }
 
-/// What was read from one large file, mapped: sections as they are when they are unpacked, and tables that were made from them.
+/// The parts that were read from one large file, mapped: sections as they are when they are unpacked, and tables that were made from them.
 ///
 ///     0    "CPCFILE1"
 ///     8    checksum of the header behind it

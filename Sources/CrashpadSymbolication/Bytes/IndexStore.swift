@@ -33,7 +33,7 @@ package struct IndexStore: Sendable {
   enum Kind: String, CaseIterable {
     /// The ids of the files in directories.
     case trees
-    /// What was read from large files with debug information.
+    /// The parts that were read from large files with debug information.
     case files
 
     /// The size in bytes of all indexes of the kind, beyond which those that were not used for longest are removed.

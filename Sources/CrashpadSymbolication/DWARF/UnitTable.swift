@@ -7,7 +7,7 @@ struct UnitTable {
   let headers: [UnitHeader]
   /// The numbers in the section of those with code; other numbers count these alone.
   var places: [Int] = []
-  /// Those without ranges, or with incomplete ones.
+  /// The numbers of units without ranges, or with incomplete ones.
   var silent: [Int] = []
   var ranges = RangeIndex()
 }

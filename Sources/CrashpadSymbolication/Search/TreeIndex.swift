@@ -46,7 +46,7 @@ struct TreeContents {
   }
 }
 
-/// What is kept of `TreeContents`: its files by their ids, and the state in which each file and directory was.
+/// The kept form of `TreeContents`: its files by their ids, and the state in which each file and directory was.
 ///
 /// An index counts only if nothing changed: it has no answer of its own to the question whether a file is there.
 ///
