@@ -122,7 +122,8 @@ let package = Package(
     .target(
       name: "CrashpadView",
       dependencies: [
-        "CrashpadBytes", "CrashpadCore", "CrashpadFiles", "CrashpadJSON", "CrashpadMeaning", "CrashpadMinidump",
+        "CrashpadBytes", "CrashpadCore", "CrashpadEvents", "CrashpadFiles", "CrashpadJSON", "CrashpadMeaning",
+        "CrashpadMinidump",
         "CrashpadSignatures", "CrashpadSnapshot", "CrashpadSymbolication", "CrashpadText", "IntermediateDump",
         .product(name: "SystemPackage", package: "swift-system"),
       ]),
@@ -155,7 +156,7 @@ let package = Package(
     .target(
       name: "CrashpadExplanations",
       dependencies: [
-        "CrashpadCore", "CrashpadMeaning", "CrashpadSymbolication", "CrashpadView",
+        "CrashpadCore", "CrashpadMeaning", "CrashpadSignatures", "CrashpadSymbolication", "CrashpadView",
         .product(name: "SystemPackage", package: "swift-system"),
       ]),
     // Pages of HTML: values in, bytes out.
@@ -193,7 +194,7 @@ let package = Package(
     .target(
       name: "CrashpadPages",
       dependencies: [
-        "CrashpadCore", "CrashpadGroups", "CrashpadReportPage", "CrashpadSignatures", "CrashpadSnapshot",
+        "CrashpadCore", "CrashpadGroups", "CrashpadReportPage", "CrashpadSignatures",
         "CrashpadSymbolication", "CrashpadView", .product(name: "SystemPackage", package: "swift-system"),
       ]),
     // Tests
@@ -260,7 +261,7 @@ let package = Package(
       ]),
     .testTarget(
       name: "CrashpadReportPageTests",
-      dependencies: ["DumpSynth", "CrashpadReportPage", "CrashpadSnapshot", "ToolRunner"]),
+      dependencies: ["DumpSynth", "CrashpadReportPage", "CrashpadSignatures", "CrashpadSnapshot", "ToolRunner"]),
     .testTarget(name: "CrashpadJSONTests", dependencies: ["DumpSynth", "CrashpadJSON"]),
     .testTarget(
       name: "IntermediateDumpTests", dependencies: ["CrashpadBytes", "DumpSynth", "IntermediateDump", "CrashpadJSON"]),

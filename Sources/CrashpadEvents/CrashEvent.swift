@@ -154,6 +154,13 @@ extension CrashEvent {
   var session: String { sessionID ?? id.text }
 }
 
+extension ProcessSnapshot {
+  /// Whether the program was in the foreground; nil where the input does not say. Programs of Linux have no background.
+  package func isForeground(_ file: InputFile) -> Bool? {
+    EventFacts(snapshot: self, file: file, texts: CrashTexts(self, file)).isForeground
+  }
+}
+
 extension Timestamp {
   /// Since 1970; nil if no time was recorded.
   var milliseconds: Int64? {

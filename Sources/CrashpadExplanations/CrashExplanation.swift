@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 public import CrashpadCore
 internal import CrashpadMeaning
+internal import CrashpadSignatures
 internal import CrashpadSymbolication
 internal import CrashpadView
 public import SystemPackage
@@ -72,7 +73,7 @@ public struct CrashExplanation: Sendable {
       return nil
     }
     let cache = SymbolCache(SymbolSearch(paths: symbols), names: .simplified)
-    let reader = EvidenceReader(snapshot, dump.file, cache)
+    let reader = EvidenceReader(snapshot, dump.file, cache, signatures: SignatureOptions(cache))
     try dump.checkReading()
     self.init(Explanation(reader.evidence))
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 public import CrashpadCore
-internal import CrashpadSignatures
+package import CrashpadSignatures
 internal import CrashpadSymbolication
 public import SystemPackage
 
@@ -73,13 +73,15 @@ public struct CrashGrouping: Sendable {
     public let systems: [String: Int]
     /// The number of installations that crashed at least three times within an hour, each time soon after the start.
     public let loopingClients: Int
+    /// The number of installations that its crashes name; some crashes may name none.
+    public let installations: Int
     /// The newest version of the program, if all crashes are of it and there are crashes of older ones in other groups.
     public let newIn: String?
     /// The first version of the program in which the fault does not occur any more.
     public let goneSince: String?
     /// The name of one of the inputs, whatever their order.
     public let example: String?
-    package let days: [GroupDay]
+    package let source: CrashGroups.Group
 
     init(_ group: CrashGroups.Group) {
       id = group.id
@@ -92,10 +94,11 @@ public struct CrashGrouping: Sendable {
       devices = group.cell.devices
       systems = group.cell.systems
       loopingClients = group.cell.loopingClients
+      installations = group.cell.installations.count
       newIn = group.newIn
       goneSince = group.goneSince
       example = group.cell.example?.input
-      days = group.cell.days.map { GroupDay(number: $0.number, version: $0.version, count: $1) }
+      source = group
     }
   }
 
@@ -104,12 +107,4 @@ public struct CrashGrouping: Sendable {
     let shard = CrashGroups.Shard(run: "", number: 1, total: 1)
     return CrashGroups(shard, part).groups(by: .signature).map { Group($0) }
   }
-}
-
-/// The crashes of one day with one version.
-package struct GroupDay: Sendable, Hashable {
-  /// Days since 1970.
-  package let number: Int
-  package let version: String?
-  package let count: Int
 }

@@ -11,6 +11,7 @@ public import SystemPackage
 public struct HTMLCrashPage: Sendable {
   private let view: CrashView
   private let cache: SymbolCache
+  private let signatures: SignatureOptions
   private let name: String
   private var options = CrashPage.Options()
 
@@ -37,7 +38,8 @@ public struct HTMLCrashPage: Sendable {
       return nil
     }
     cache = SymbolCache(SymbolSearch(paths: symbols), names: .simplified)
-    view = CrashView(dump, snapshot, cache, threads: .all, signatures: SignatureOptions(cache))
+    signatures = SignatureOptions(cache)
+    view = CrashView(dump, snapshot, cache, threads: .all, signatures: signatures)
     self.name = name
     try dump.checkReading()
   }
@@ -61,5 +63,5 @@ public struct HTMLCrashPage: Sendable {
   }
 
   /// The page in UTF-8: the same bytes for the same input.
-  public func html() -> [UInt8] { CrashPage(view, cache, name: name, options).html() }
+  public func html() -> [UInt8] { CrashPage(view, cache, signatures, name: name, options).html() }
 }

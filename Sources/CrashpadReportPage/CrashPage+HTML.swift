@@ -33,14 +33,22 @@ struct CrashPageWriter {
 
   mutating func document() -> [UInt8] {
     sections.add("what", "What happened", explanation())
-    sections.add("stack", "Crashed thread", crashedStack())
-    sections.add("exception", "Last exception", stack(stacks.lastException, id: "e"))
-    sections.add("facts", "Process and system", facts())
+    // The exception that was thrown says more than who ended the process for it.
+    let missing = missingSymbols()
+    let hasThrown = !stacks.lastException.isEmpty
+    if hasThrown {
+      sections.add("exception", "Last exception", "\(missing)\(stack(stacks.lastException, id: "e"))")
+    }
+    let crashed = crashedStack()
+    sections.add(
+      "stack", view.hasCrash ? "Crashed thread" : "Thread at fault", hasThrown ? crashed : "\(missing)\(crashed)")
     sections.add("messages", "Messages", entries(view.messages, "Messages"))
+    sections.add("facts", "Process and system", facts())
     sections.add("instruction", "Instruction", instruction())
     sections.add("registers", "Registers", registers())
     sections.add("threads", "Other threads", otherStacks())
     sections.add("annotations", "Annotations", entries(view.annotationEntries, "Annotations"))
+    sections.add("capture", "Capture", Page.list(view.captureNotes.map { texts.place($0, limit: 2000) }))
     sections.add("modules", "Modules", modules())
     sections.add("memory", "Memory", memory())
     sections.add("findings", "Findings", findings())
@@ -56,12 +64,35 @@ struct CrashPageWriter {
       title: title.unicodeScalars.count > PageTexts.limit
         ? String(String.UnicodeScalarView(title.unicodeScalars.prefix(PageTexts.limit))) + "…" : title,
       skipLabel: "Skip to the crash",
-      header: "<h1>\(texts.place(title))</h1>\n<p class=\"sub\">\(texts.place(subtitle))</p>\n\(damaged)",
+      header: """
+        <h1>\(texts.place(name: title))</h1>
+        \(fault())\(headFacts())<p class="sub">\(texts.place(subtitle))</p>
+        \(damaged)
+        """,
       sections: sections, footer: "Made by \(page.options.generator)", data: nil
     ).bytes()
   }
 
+  // MARK: Head
+
+  /// The name of the fault, where a title stands in its place.
+  private mutating func fault() -> HTML {
+    guard page.options.title != nil, let fault = page.fault else { return "" }
+    return "<p class=\"fault\">\(texts.place(name: fault))</p>\n"
+  }
+
+  private mutating func headFacts() -> HTML {
+    var items = HTML()
+    for fact in view.headFacts {
+      items += "<div><dt>\(fact.label)</dt><dd>\(texts.place(fact.value, limit: 120))</dd></div>\n"
+    }
+    return items.isEmpty ? "" : "<dl class=\"head\">\n\(items)</dl>\n"
+  }
+
   // MARK: Explanation and facts
+
+  /// Steps that a page shows at once.
+  private static let steps = 2
 
   private mutating func explanation() -> HTML {
     let explanation = page.explanation
@@ -74,7 +105,7 @@ struct CrashPageWriter {
       for evidence in explanation.evidence { items.append(item(evidence)) }
       html += "<dt>Evidence</dt><dd>\(Page.list(items))</dd>\n"
     }
-    add("To do", explanation.advice, to: &html)
+    add("To do", explanation.advice, to: &html, shown: Self.steps)
     add("Beware", explanation.cautions, to: &html)
     add("Not known", explanation.notKnown, to: &html)
     html += "</dl>\n"
@@ -84,10 +115,14 @@ struct CrashPageWriter {
     return html
   }
 
-  private mutating func add(_ label: HTML, _ sentences: [String], to html: inout HTML) {
+  /// - Parameter shown: the sentences that do not fold.
+  private mutating func add(_ label: HTML, _ sentences: [String], to html: inout HTML, shown: Int = .max) {
     var items: [HTML] = []
     for text in sentences where !text.isEmpty { items.append(texts.place(TextFormat.printable(text), limit: 2000)) }
-    if !items.isEmpty { html += "<dt>\(label)</dt><dd>\(Page.list(items))</dd>\n" }
+    if items.isEmpty { return }
+    let rest = Array(items.dropFirst(shown))
+    let more: HTML = rest.isEmpty ? "" : Page.fold("\(grouped(rest.count)) more", Page.list(rest))
+    html += "<dt>\(label)</dt><dd>\(Page.list(Array(items.prefix(shown))))\(more)</dd>\n"
   }
 
   private mutating func item(_ evidence: Explanation.Evidence) -> HTML {
@@ -106,7 +141,8 @@ struct CrashPageWriter {
     // These have sections of their own.
     let elsewhere: Set = ["Summary", "Messages", "Annotations"]
     var facts: [(label: String, values: [String])] = []
-    for line in CrashFactList(view, .all).lines {
+    // With names: the frame, the evidence and the place are of one function.
+    for line in CrashFactList(page.named, .all).lines {
       if line.label.isEmpty, !facts.isEmpty {
         facts[facts.count - 1].values.append(line.text)
       } else {

@@ -11,9 +11,10 @@ extension CrashPageWriter {
 
   mutating func modules() -> HTML {
     let modules = view.symbolizedModules
-    if modules.isEmpty { return "" }
+    if modules.isEmpty { return unloadedModules() }
     var rows = HTML()
-    for module in modules {
+    // The program's own come first.
+    for module in modules.filter({ page.isOfApp[$0.index] }) + modules.filter({ !page.isOfApp[$0.index] }) {
       let recorded = view.module(module.index)
       let own: HTML = page.isOfApp[module.index] ? " class=\"own\"" : ""
       let state = module.symbolState
@@ -22,10 +23,11 @@ extension CrashPageWriter {
       rows += """
         <tr\(own)><th scope="row">\(texts.place(view.moduleName(module.index), limit: 120))</th><td>\(mark)</td>\
         <td class="whole"><code>\(recorded.address.map(view.fullAddress) ?? "-")</code></td>\
-        <td class="whole"><code>\(recorded.end.map(view.fullAddress) ?? "-")</code></td><td>\
+        <td class="whole"><code>\(recorded.end.map(view.fullAddress) ?? "-")</code></td><td>\(recorded.typeName ?? "-")</td><td>\
         \(texts.place(recorded.version ?? "", limit: 60))</td><td>\
-        <code>\(texts.place(recorded.identity ?? "", limit: 120))</code></td>\
-        <td>\(texts.place(recorded.path?.line ?? ""))</td><td>\(texts.place(symbols(of: module)))</td></tr>
+        <code>\(texts.place(recorded.identity ?? "", limit: 120))</code></td><td>\
+        <code>\(module.identity.debugID?.text ?? "-")</code></td><td>\(texts.place(recorded.path?.line ?? ""))</td>\
+        <td>\(texts.place(symbols(of: module)))\(onServer(module))</td></tr>
 
         """
     }
@@ -34,15 +36,46 @@ extension CrashPageWriter {
       return count == 0 ? nil : "\(grouped(count)) \(state.rawValue)"
     }
     let table = Page.table(
-      "Modules", of: "modules", ["Module", "Symbols", "Start", "End", "Version", "Identity", "Path", "Symbol files"],
+      "Modules", of: "modules",
+      ["Module", "Symbols", "Start", "End", "Type", "Version", "Identity", "Debug id", "Path", "Symbol files"],
       rows: rows)
     return """
       <p class="sub">\(counted(modules.count, "module")); symbols: \(states.joined(separator: ", "))</p>
       \(Page.fold("All modules", table))
+      \(unloadedModules())
       """
   }
 
-  private func symbols(of module: Symbolization.Module) -> String {
+  /// Unloaded modules that a page lists.
+  private static let listedUnloaded = 1000
+
+  private mutating func unloadedModules() -> HTML {
+    let modules = view.unloadedModules
+    if modules.isEmpty { return "" }
+    var rows = HTML()
+    for module in modules.prefix(Self.listedUnloaded) {
+      rows += """
+        <tr><th scope="row">\(texts.place(module.name?.line ?? "-", limit: 120))</th><td class="whole">\
+        <code>\(view.fullAddress(module.address))</code></td><td class="whole"><code>\(view.fullAddress(module.end))</code></td>\
+        <td><code>\(texts.place(module.codeID, limit: 80))</code></td></tr>
+
+        """
+    }
+    let table = Page.table(
+      "Unloaded modules", of: "unloaded modules", ["Module", "Start", "End", "Code id"], rows: rows)
+    let more: HTML =
+      modules.count > Self.listedUnloaded
+      ? "<p>\(grouped(modules.count - Self.listedUnloaded)) more; crashpadctl inspect --modules prints all.</p>\n" : ""
+    return Page.fold("\(counted(modules.count, "module")) that had been unloaded", "\(table)\(more)")
+  }
+
+  /// The place in which a server would have the symbols that are missing.
+  private mutating func onServer(_ module: Symbolization.Module) -> HTML {
+    guard module.lacksSymbols, module.symbols != nil, let path = SymbolRequest(module.identity).path else { return "" }
+    return "<br>on a server: <code>\(texts.place(TextFormat.printable(path), limit: 200))</code>"
+  }
+
+  func symbols(of module: Symbolization.Module) -> String {
     guard let search = module.symbols?.search else { return "" }
     guard page.options.isRedacted else { return module.symbolLine }
     return (search.files.map(\.path) + search.refused.map(\.path)).compactMap { $0.lastComponent?.string }.map {

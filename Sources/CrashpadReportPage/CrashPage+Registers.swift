@@ -26,8 +26,26 @@ extension CrashPageWriter {
     if context.generalRegisters.isEmpty { return "" }
     let table = Page.table(
       "Registers", ["Register", "Value", "Points to", "Memory there"], rows: rows)
-    let thread = view.hasCrash ? view.crashedStack?.thread.map { "thread \($0)" } : nil
-    return "<p class=\"sub\">\(context.architecture.rawValue), of \(thread ?? "the exception")</p>\n\(table)"
+    let thread = view.hasCrash ? view.crashedStack?.thread.map { "thread \(view.threadNumber($0))" } : nil
+    return """
+      <p class="sub">\(context.architecture.rawValue), of \(thread ?? "the exception")</p>
+      \(table)\(otherContext(than: context))
+      """
+  }
+
+  /// The registers of the exception, or of the thread that crashed, where both are there and differ.
+  private func otherContext(than context: CPUContext) -> HTML {
+    let contexts: [(HTML, CPUContext?)] = [
+      ("Registers of the exception", view.exception?.context),
+      ("Registers of the thread that crashed", view.crashedThread.flatMap { view.thread($0).context }),
+    ]
+    let shown = page.named.registerText(context)
+    var html = HTML()
+    for (title, other) in contexts {
+      guard let text = other.map(page.named.registerText), text != shown else { continue }
+      html += Page.fold(title, Page.block(title, "\(text)"))
+    }
+    return html
   }
 
   /// The target of an address, and the captured memory there as bytes or as text.
@@ -61,7 +79,8 @@ extension CrashPageWriter {
     guard let code = view.code(around: address, reach: Disassembly.reach, in: ranges), code.before < code.bytes.count
     else { return "" }
     let bytes = Array(code.bytes[code.before...].prefix(16))
-    let place: HTML = view.location(address).map { " in \(texts.place($0.line))" } ?? ""
+    let place: HTML = page.named.location(address).map { " in \(texts.place($0.line))" } ?? ""
+    let sentence: HTML = view.instructionSentence.map { "<p><b>\(texts.place($0))</b></p>\n" } ?? ""
     let note: HTML =
       TrapInstruction.note(bytes, context.architecture).map { "<p>\(texts.place($0))</p>\n" } ?? ""
     let hint: HTML =
@@ -72,7 +91,7 @@ extension CrashPageWriter {
     return """
       <p><code>\(view.fullAddress(address))</code>\(place)</p>
       <p>Bytes from there on, of \(code.origin): <code>\(Self.digits(bytes))</code></p>
-      \(note)\(disassembly.map { html($0) } ?? "")\(hint)
+      \(sentence)\(note)\(disassembly.map { html($0) } ?? "")\(hint)
       """
   }
 

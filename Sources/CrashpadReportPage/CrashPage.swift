@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package import CrashpadMeaning
+package import CrashpadSignatures
 internal import CrashpadSnapshot
 package import CrashpadSymbolication
 internal import CrashpadText
@@ -19,8 +20,23 @@ package struct CrashPage: Sendable {
     package var quote: (@Sendable (_ file: String, _ line: UInt64) -> Source?)?
     /// "crashpadctl 0.1.0"
     package var generator = "crashpadctl"
+    /// The commands that list missing symbols and make the page with them; nil where there are none to name.
+    package var commands: Commands?
 
     package init() {}
+  }
+
+  /// Commands as a shell takes them.
+  package struct Commands: Sendable {
+    /// Lists the files that a symbol server has to have.
+    package var missing: String
+    /// Makes the page again with symbols.
+    package var again: String
+
+    package init(missing: String, again: String) {
+      self.missing = missing
+      self.again = again
+    }
   }
 
   /// Lines of a source file around a frame.
@@ -67,27 +83,38 @@ package struct CrashPage: Sendable {
   let processName: String?
   /// Names for registers and other addresses outside of stacks.
   let named: CrashView
+  let signatures: SignatureOptions
 
   /// - Parameters:
-  ///   - view: the crash, with the stacks of all threads.
+  ///   - view: the crash, with the stacks of all threads and its signature.
   ///   - cache: the symbols.
-  package init(_ view: CrashView, _ cache: SymbolCache, name: String, _ options: Options) {
+  ///   - signatures: which modules belong to the program.
+  package init(
+    _ view: CrashView, _ cache: SymbolCache, _ signatures: SignatureOptions, name: String, _ options: Options
+  ) {
     self.view = view
     self.name = name
     self.options = options
+    self.signatures = signatures
     named = view.naming(cache)
-    let evidence = view.evidence(cache)
+    let evidence = view.evidence(cache, signatures)
     explanation = Explanation(evidence.evidence)
     symbolFindings = evidence.symbolFindings
     isOfApp = evidence.isOfApp
     processName = evidence.evidence.processName
   }
 
-  /// "server: SIGSEGV / SEGV_MAPERR at 0x10"
+  /// "server: bad-access[null] · Cart::total": the fault has one name on the page.
   package var title: String {
     if let title = options.title { return title }
     let process = processName.map { TextFormat.printable($0) } ?? name
-    return "\(process): \(view.exception?.title ?? view.report?.kind.rawValue ?? "no crash")"
+    return "\(process): \(fault ?? view.exception?.title ?? view.report?.kind.rawValue ?? "no crash")"
+  }
+
+  /// The signature as one line; nil of an input that is no crash.
+  var fault: String? {
+    guard let signature = view.signature, explanation.isCrash || signature.anchor != nil else { return nil }
+    return TextFormat.printable(signature.text)
   }
 
   /// The summary of the explanation as one line.
@@ -100,6 +127,9 @@ package struct CrashPage: Sendable {
     package let line: CrashView.Line
     /// Whether the code is the program's, and not the system's.
     package let isOwn: Bool
+    /// An index of the view's modules; nil outside all of them.
+    let module: Int?
+    let isNamed: Bool
     package let location: String?
     package let source: Source?
   }
@@ -107,9 +137,9 @@ package struct CrashPage: Sendable {
   /// The frames of a stack.
   ///
   /// - Parameter quotes: whether source lines are added, of each place once: the frames of a recursion have the same.
-  package func frames(_ rows: [CrashView.Row], marking: Bool, quotes: Bool) -> [Frame] {
+  package func frames(_ rows: [CrashView.Row], of stack: CrashView.Stack, quotes: Bool) -> [Frame] {
     var quoted: Set<String> = []
-    return zip(rows, view.lines(rows, marking: marking)).map { row, line in
+    return zip(rows, view.lines(rows, of: stack)).map { row, line in
       var source: Source?
       if quotes, let quote = options.quote, let (file, number) = row.function?.source, number > 0,
         quoted.insert("\(file):\(number)").inserted
@@ -117,23 +147,32 @@ package struct CrashPage: Sendable {
         source = quote(file, number)
       }
       return Frame(
-        line: line, isOwn: row.module.map { isOfApp[$0] } ?? false,
+        line: line, isOwn: row.module.map { isOfApp[$0] } ?? false, module: row.module, isNamed: row.name != nil,
         location: options.isRedacted ? line.shortLocation : line.location, source: source)
     }
   }
 
-  /// The frames of the stack of the thread that crashed, at most `limit`.
-  package func crashedFrames(limit: Int) -> [Frame] {
-    guard view.hasCrash, let stack = view.crashedStack else { return [] }
+  /// The stack to read first: that of the thread that crashed, or else that in which the fault is.
+  var firstStack: CrashView.Stack? {
+    if view.hasCrash, let crashed = view.crashedStack { return crashed }
+    return view.signature?.anchor.flatMap { anchor in view.threadStacks.first { $0.owns(anchor) } }
+  }
+
+  /// The stack that a page about many crashes shows: where the fault is, at most `limit` frames.
+  package func exampleFrames(limit: Int) -> [Frame] {
+    let thrown = view.lastException.flatMap { stack in
+      view.signature?.anchor.map { stack.owns($0) } == true ? stack : nil
+    }
+    guard let stack = thrown ?? firstStack else { return [] }
     let (first, _, last) = stack.rows(limit: Self.crashedFrames)
-    return Array(frames(Array(first) + Array(last), marking: true, quotes: false).prefix(limit))
+    return Array(frames(Array(first) + Array(last), of: stack, quotes: false).prefix(limit))
   }
 
   /// Whether the frames of the thread that crashed name lines of sources, and whether one of them is quoted.
   package var crashedSources: (named: Bool, quoted: Bool)? {
-    guard view.hasCrash, let stack = view.crashedStack else { return nil }
+    guard let stack = firstStack else { return nil }
     let (first, _, last) = stack.rows(limit: Self.crashedFrames)
-    let frames = frames(Array(first) + Array(last), marking: true, quotes: true)
+    let frames = frames(Array(first) + Array(last), of: stack, quotes: true)
     return (frames.contains { $0.location != nil }, frames.contains { $0.source != nil })
   }
 }

@@ -11,11 +11,14 @@ struct Document {
   var footer: HTML
   /// JSON for the script; nil for none.
   var data: [UInt8]?
+  /// The classes of the body.
+  var classes: HTML = ""
 
   func bytes() -> [UInt8] {
     let links = sections.links.map { link -> HTML in "<li><a href=\"#\(link.id)\">\(link.title)</a></li>" }
     let data: HTML =
       self.data.map { "<script type=\"application/json\" id=\"data\">\(HTML(json: $0))</script>\n" } ?? ""
+    let kind: HTML = classes.isEmpty ? "" : " class=\"\(classes)\""
     let page: HTML = """
       <!DOCTYPE html>
       <html lang="en">
@@ -29,7 +32,7 @@ struct Document {
       <title>\(title)</title>
       <style>\(PageStyle.html)</style>
       </head>
-      <body>
+      <body\(kind)>
       <a class="skip" href="#main">\(skipLabel)</a>
       <header>
       \(header)

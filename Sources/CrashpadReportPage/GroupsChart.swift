@@ -1,11 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import CrashpadSnapshot
 
-/// Crashes over time: a bar for each period, in it the largest groups, with a table that has the same numbers.
+/// Crashes over time: a bar for each period, the days on which versions were first seen, and a table that has the same numbers
+/// and those of the largest groups.
+///
+/// The image has no box of its own units: its places are shares of the page's width, so that text in it keeps its size.
 struct GroupsChart {
-  /// Groups with a color of their own; the others share the last.
-  private static let colors = 5
+  /// Groups that have columns in the table.
+  private static let columns = 5
   private static let mostBars = 60
+  /// Versions that are marked, and the rows in which their names take turns.
+  private static let mostMarks = 8
+  private static let markRows = 2
 
   private let names: [String]
   /// The first day of each bar.
@@ -15,34 +21,36 @@ struct GroupsChart {
   private let last: Int
   /// Crashes by bar and by name.
   private let counts: [[Int]]
+  /// The day from 1970 on which a version was first seen, the first version first.
+  private let marks: [(day: Int, version: String)]
 
   /// Nil without times on two days.
-  init?(_ groups: [GroupsPage.Group]) {
+  init?(_ page: GroupsPage) {
+    let groups = page.groups
     let days = groups.flatMap(\.days)
     guard let first = days.map(\.day).min(), let last = days.map(\.day).max(), last > first else { return nil }
     let span = last - first + 1
     let width = (span + Self.mostBars - 1) / Self.mostBars
     let bars = (span + width - 1) / width
-    var names = groups.prefix(Self.colors).map(\.text)
-    if groups.count > Self.colors { names.append("\(counted(groups.count - Self.colors, "other group"))") }
+    var names = groups.prefix(Self.columns).map(\.text)
+    if groups.count > Self.columns { names.append("\(counted(groups.count - Self.columns, "other group"))") }
     var counts = [[Int]](repeating: [Int](repeating: 0, count: names.count), count: bars)
     for (index, group) in groups.enumerated() {
-      for day in group.days { counts[(day.day - first) / width][min(index, Self.colors)] += day.count }
+      for day in group.days { counts[(day.day - first) / width][min(index, Self.columns)] += day.count }
     }
     self.width = width
     self.last = last
     starts = (0..<bars).map { first + $0 * width }
     self.names = names
     self.counts = counts
+    // A version that is there from the first day on may be older.
+    let known = page.versions.sorted { ($1.count, $0.name) < ($0.count, $1.name) }.prefix(Self.mostMarks)
+    marks = known.compactMap { version in
+      version.firstDay.flatMap { $0 > first ? ($0, version.name) : nil }
+    }.sorted { $0.day < $1.day }
   }
 
   func html(_ texts: inout PageTexts) -> HTML {
-    let period = width == 1 ? "day" : "\(width) days"
-    var legend = HTML()
-    for (index, name) in names.enumerated() {
-      legend += "<li><svg class=\"key\" viewBox=\"0 0 10 10\" aria-hidden=\"true\">"
-      legend += "<rect width=\"10\" height=\"10\" class=\"\(Self.color(index))\"/></svg>\(texts.place(name))</li>\n"
-    }
     var rows = HTML()
     for (start, counts) in zip(starts, counts) {
       let total = counts.reduce(0, +)
@@ -54,49 +62,69 @@ struct GroupsChart {
 
         """
     }
-    let heads = names.map { Page.Column(texts.place($0, limit: 40), classes: "number long") }
+    let heads = names.map { Page.Column(texts.place($0, limit: 120), classes: "number long") }
     let table = Page.table("Crashes over time", of: "periods", ["From", .number("All")] + heads, rows: rows)
-    return """
-      \(bars(period))<ul class="legend">\(legend)</ul>
-      \(Page.fold("The same as a table", table))
-      """
+    let seen = marks.map { "\($0.version) on \(CivilDate(daysSince1970: $0.day).text)" }.joined(separator: ", ")
+    let releases: HTML =
+      seen.isEmpty ? "" : "<p class=\"sub\">First crashes of versions: \(texts.place(seen, limit: 600)).</p>\n"
+    return "\(image(&texts))\(Page.fold("The same as a table", "\(releases)\(table)"))\n"
   }
 
-  private static func color(_ index: Int) -> HTML {
-    switch index {
-    case 0: "c0"
-    case 1: "c2"
-    case 2: "c3"
-    case 3: "c4"
-    case 4: "c1"
-    default: "c5"
-    }
+  // MARK: Image
+
+  private var most: Int { max(1, counts.map { $0.reduce(0, +) }.max() ?? 1) }
+
+  /// Thousandths of the image as a percentage: "12.5%".
+  private static func percent(_ value: Int, of all: Int) -> String {
+    let tenths = value * 1000 / max(1, all)
+    return "\(tenths / 10).\(tenths % 10)%"
   }
 
-  /// The numbers of the axes are text beside the image, which is as wide as the page and would shrink them on a phone.
-  private func bars(_ period: String) -> HTML {
-    let most = max(1, counts.map { $0.reduce(0, +) }.max() ?? 1)
-    let step = 1000 / counts.count
-    var bars = HTML()
-    for (bar, counts) in counts.enumerated() {
-      var top = 200
-      for (index, count) in counts.enumerated() where count > 0 {
-        let height = max(1, count * 200 / most)
-        top -= height
-        bars += "<rect x=\"\(bar * step)\" y=\"\(max(0, top))\" width=\"\(max(1, step - 2))\" height=\"\(height)\" "
-        bars +=
-          "class=\"\(Self.color(index))\"><title>\(CivilDate(daysSince1970: starts[bar]).text): \(grouped(count))</title></rect>"
-      }
-    }
+  /// The share of the image that bars may fill: above them are the names of versions.
+  private static let top = 30
+
+  private func image(_ texts: inout PageTexts) -> HTML {
+    let unit = width == 1 ? "a day" : "\(width) days"
     let first = CivilDate(daysSince1970: starts.first ?? 0).text
     let last = CivilDate(daysSince1970: self.last).text
-    let unit = width == 1 ? "a day" : "\(width) days"
     return """
-      <p class="axis">At most \(counted(most, "crash", "crashes")) in \(unit)</p>
-      <svg class="chart" viewBox="0 0 \(step * counts.count) 200" preserveAspectRatio="none" role="img" aria-label="Crashes \
-      per \(period) from \(first) to \(last), at most \(grouped(most)); the table below has the numbers">\(bars)</svg>
+      <p class="axis">\(grouped(most)) at most, \(grouped(most / 2)) at the line, crashes in \(unit)</p>
+      <svg class="chart" role="img" data-width="\(width)" data-most="\(most)" aria-label="Crashes in \(unit) from \(first) to \(last), at most \(grouped(most)); the table below has \
+      the numbers"><line class="grid" x1="0" x2="100%" y1="\(Self.top + (100 - Self.top) / 2)%" y2="\(Self.top + (100 - Self.top) / 2)%"/>\
+      <g class="all">\(bars())</g><g class="one"></g>\(releases())</svg>
       <p class="axis"><span>\(first)</span><span>\(last)</span></p>
 
       """
+  }
+
+  private func bars() -> HTML {
+    var bars = HTML()
+    for (bar, counts) in counts.enumerated() {
+      let count = counts.reduce(0, +)
+      if count == 0 { continue }
+      let height = max(10, count * (100 - Self.top) * 10 / most)
+      bars += """
+        <rect x="\(Self.percent(bar, of: starts.count))" y="\(Self.percent(1000 - height, of: 1000))" \
+        width="\(Self.percent(9, of: starts.count * 10))" height="\(Self.percent(height, of: 1000))" data-day="\(starts[bar])">\
+        <title>\(CivilDate(daysSince1970: starts[bar]).text): \(grouped(count))</title></rect>
+        """
+    }
+    return bars
+  }
+
+  private func releases() -> HTML {
+    let first = starts.first ?? 0
+    let span = width * starts.count
+    var html = HTML()
+    for (index, mark) in marks.enumerated() {
+      let x = Self.percent(mark.day - first, of: span)
+      let isRight = (mark.day - first) * 2 > span
+      let name = mark.version.unicodeScalars.count > 12 ? String(mark.version.prefix(11)) + "…" : mark.version
+      html += """
+        <line class="mark" x1="\(x)" x2="\(x)" y1="0" y2="100%"/>\
+        <text class="\(isRight ? "mark end" : "mark")" x="\(x)" y="\(12 + index % Self.markRows * 13)">\(name)</text>
+        """
+    }
+    return html
   }
 }

@@ -1,13 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
+internal import CrashpadBytes
 internal import CrashpadSnapshot
 
 /// The texts of a page that are too long for their places: each stands once, complete, at the page's end.
 struct PageTexts {
   /// Characters that a text has in its place.
   static let limit = 300
+  /// Characters of a function's name.
+  static let frameLimit = 400
 
   private(set) var long: [String] = []
   private var numbers: [String: Int] = [:]
+
+  /// A function's name in its place.
+  mutating func place(name: String, limit: Int = PageTexts.limit) -> HTML {
+    name.utf8.count > limit ? place(name, limit: limit) : HTML(name: name)
+  }
 
   /// A text in its place: whole, or its beginning with a link to the whole.
   mutating func place(_ text: String, limit: Int = PageTexts.limit) -> HTML {
@@ -59,6 +67,30 @@ struct PageSections {
   }
 }
 
+extension HTML {
+  /// A function's name, which may break behind `::`, and not within "-[Cart".
+  init(name: String) {
+    self.init()
+    var rest = name[...]
+    while let start = rest.firstRange(of: "::") {
+      self += Self(piece: rest[..<start.upperBound])
+      self += "<wbr>"
+      rest = rest[start.upperBound...]
+    }
+    self += Self(piece: rest)
+  }
+
+  private init(piece: Substring) {
+    guard let start = piece.firstRange(of: "-[") ?? piece.firstRange(of: "+[") else {
+      self.init(String(piece))
+      return
+    }
+    let end = piece[start.upperBound...].firstIndex(of: " ") ?? piece.endIndex
+    self =
+      "\(String(piece[..<start.lowerBound]))<span class=\"whole\">\(String(piece[start.lowerBound..<end]))</span>\(String(piece[end...]))"
+  }
+}
+
 enum Page {
   static func list(_ items: [HTML]) -> HTML {
     switch items.count {
@@ -84,15 +116,20 @@ enum Page {
 
   /// A table that may be wider than a phone: it scrolls by itself, also by keyboard.
   ///
-  /// - Parameter rowName: what the script calls the rows that it sorts and filters; nil for a table that stays as it is.
-  static func table(_ label: HTML, of rowName: HTML? = nil, _ columns: [Column], rows: HTML) -> HTML {
+  /// - Parameters:
+  ///   - rowName: what the script calls the rows that it sorts and filters; nil for a table that stays as it is.
+  ///   - classes: those of the table.
+  static func table(
+    _ label: HTML, of rowName: HTML? = nil, _ columns: [Column], rows: HTML, classes: HTML? = nil
+  ) -> HTML {
     let name: HTML = rowName.map { " data-table=\"\($0)\"" } ?? ""
+    let kind: HTML = classes.map { " class=\"\($0)\"" } ?? ""
     let head = columns.map { column -> HTML in
       let classes: HTML = column.classes.map { " class=\"\($0)\"" } ?? ""
       return "<th scope=\"col\"\(classes)>\(column.title)</th>"
     }
     return """
-      <div class="scroll" role="group" aria-label="\(label)" tabindex="0"><table\(name)>
+      <div class="scroll" role="group" aria-label="\(label)" tabindex="0"><table\(name)\(kind)>
       <caption class="unseen">\(label)</caption>
       <thead><tr>\(head)</tr></thead>
       <tbody>

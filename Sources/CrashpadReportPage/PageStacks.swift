@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+internal import CrashpadSignatures
 internal import CrashpadSymbolication
 internal import CrashpadView
 
@@ -16,17 +17,19 @@ struct PageStacks {
     let leftOut: Int
     let leftOutAt: Int
 
-    fileprivate init(_ owners: [CrashView.Stack], _ page: CrashPage, limit: Int) {
+    /// The object that the threads wait for, as the frames say.
+    fileprivate(set) var wait: ThreadWait?
+
+    fileprivate init(_ owners: [CrashView.Stack], _ page: CrashPage, limit: Int, quotes: Bool = false) {
       self.owners = owners
       let (first, leftOut, last) = owners[0].rows(limit: limit)
-      frames = page.frames(
-        Array(first) + Array(last), marking: owners[0].isCrashed, quotes: owners[0].isCrashed)
+      frames = page.frames(Array(first) + Array(last), of: owners[0], quotes: quotes)
       self.leftOut = leftOut
       leftOutAt = first.count
     }
   }
 
-  /// The thread that crashed.
+  /// The thread that crashed, or else that in which the fault is, such as the main thread of a hang.
   private(set) var crashed: Group?
   /// The others, in the order of their first threads.
   private(set) var others: [Group] = []
@@ -40,15 +43,16 @@ struct PageStacks {
 
   init(_ page: CrashPage) {
     let view = page.view
-    let last = view.lastException?.rows.prefix(CrashPage.crashedFrames) ?? []
-    lastException = page.frames(Array(last), marking: false, quotes: true)
+    lastException =
+      view.lastException.map { stack in
+        page.frames(Array(stack.rows.prefix(CrashPage.crashedFrames)), of: stack, quotes: true)
+      } ?? []
     var groups: [[CrashView.Stack]] = []
     var places: [StackKey: Int] = [:]
-    for stack in view.threadStacksInOrder {
-      if stack.isCrashed, view.hasCrash, crashed == nil {
-        crashed = Group([stack], page, limit: CrashPage.crashedFrames)
-        continue
-      }
+    let stacks = view.threadStacksInOrder
+    let first = page.firstStack.flatMap { first in stacks.firstIndex { $0.owner == first.owner } }
+    if let first { crashed = Group([stacks[first]], page, limit: CrashPage.crashedFrames, quotes: true) }
+    for (index, stack) in stacks.enumerated() where index != first {
       let key = StackKey(addresses: stack.frames.map(\.frame.instruction), end: stack.end)
       // Threads without a stack have nothing in common.
       if let place = places[key], !stack.frames.isEmpty {
@@ -60,7 +64,17 @@ struct PageStacks {
     }
     let limit = min(
       CrashPage.crashedFrames, max(Self.fewestFrames, Self.otherFrames / max(1, groups.count)))
-    others = groups.map { Group($0, page, limit: limit) }
+    let waits = view.waits(groups.map { $0[0] }, page.signatures)
+    others = zip(groups, waits).map { owners, wait in
+      var group = Group(owners, page, limit: limit)
+      group.wait = wait
+      return group
+    }
+  }
+
+  /// Whether a link to the thread leads somewhere.
+  func shows(thread: Int) -> Bool {
+    ([crashed].compactMap { $0 } + others).contains { group in group.owners.contains { $0.thread == thread } }
   }
 
   /// Whether a link to the frame leads somewhere.

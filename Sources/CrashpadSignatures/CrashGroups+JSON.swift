@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package import CrashpadJSON
+internal import CrashpadSnapshot
 
 /// The form in which shards travel: `crashpadctl-group-part/1`. Members and elements stand in the order of their bytes, so that
 /// equal content is equal text.
@@ -71,6 +72,10 @@ extension CrashGroups {
       for (client, times) in cell.quick.sorted(by: { $0.key < $1.key }) {
         json.array(client) { json in for time in times { json.number(time) } }
       }
+    }
+    json.member("installed", cell.installations.crashCount)
+    json.array("installations") { json in
+      for digest in cell.installations.digests.sorted() { json.string(hexadecimal(digest, width: 16)) }
     }
     // Most systems write one report of each crash.
     if !cell.accounts.isEmpty {
@@ -154,6 +159,9 @@ extension CrashGroups.Part {
       guard let number = CrashGroups.count(day["day"]), let count = CrashGroups.count(day["count"]) else { continue }
       cell.days[GroupCounts.Day(number: number, version: day["version"]?.string), default: 0] += count
     }
+    cell.installations = Installations(
+      digests: Set((value["installations"]?.strings ?? []).compactMap { UInt64($0, radix: 16) }),
+      crashCount: min(CrashGroups.count(value["installed"]) ?? 0, count))
     cell.accounts = Set((value["accounts"]?.elements ?? []).compactMap { CrashAccount($0) })
     for report in value["waiting"]?.elements ?? [] {
       guard let facts = CrashFacts(report), let count = CrashGroups.count(report["reports"]) else { continue }

@@ -140,3 +140,7 @@ package struct CrashGroups: Sendable, Hashable {
     return named
   }
 }
+
+extension [CrashGroups.Group] {
+  package var crashCount: Int { reduce(0) { $0 + $1.cell.count } }
+}

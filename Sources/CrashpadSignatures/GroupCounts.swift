@@ -64,6 +64,7 @@ package struct GroupCounts: Sendable, Hashable {
   package internal(set) var devices: [String: Int] = [:]
   package internal(set) var systems: [String: Int] = [:]
   package internal(set) var example: Example?
+  package internal(set) var installations = Installations()
   /// For each client the times of crashes soon after a start, in order.
   package internal(set) var quick: [String: [Int64]] = [:]
 
@@ -95,6 +96,7 @@ package struct GroupCounts: Sendable, Hashable {
     if let device = facts.device { devices[device, default: 0] += 1 }
     if let system = facts.system { systems[system, default: 0] += 1 }
     addExample(Example(id: facts.id, input: facts.input))
+    if let client = facts.client { installations.add(client) }
     if facts.isQuick, let client = facts.client, let time = facts.time { addQuick(client, [time]) }
   }
 
@@ -114,6 +116,7 @@ package struct GroupCounts: Sendable, Hashable {
     devices.merge(other.devices, uniquingKeysWith: +)
     systems.merge(other.systems, uniquingKeysWith: +)
     if let example = other.example { addExample(example) }
+    installations.add(other.installations)
     for (client, times) in other.quick { addQuick(client, times) }
   }
 

@@ -15,16 +15,17 @@ extension Signature {
     let kind = CrashKind(snapshot, options.version)
     let stack = Self.stack(snapshot, file, symbolization, kind, options)
     var modules = SignatureModules(snapshot, file, inApp: options.inApp, options.version)
-    self.init(kind, options.names.entries(stack.frames, &modules), options.version)
+    self.init(kind, options.names.entries(stack.frames, &modules), options.version, of: stack.owner)
   }
 
-  init(_ kind: CrashKind, _ entries: [StackEntry], _ version: RuleVersion) {
+  init(_ kind: CrashKind, _ entries: [StackEntry], _ version: RuleVersion, of owner: Anchor.Stack = .thread(nil)) {
     let stack = version == .first ? FirstChoice(kind, entries).stack : SignatureChoice(kind, entries).stack
     let canonical = stack.canonical.map(Self.escaped).joined(separator: Self.separator)
     self.init(
       id: SignatureDigest.text("crashpadctl-sig/\(version.rawValue)\n" + canonical),
       text: Self.cut(stack.shown.map(Self.escaped)), raw: Self.cut(stack.raw.map(Self.escaped)),
-      isNamed: stack.isNamed, flags: stack.flags, explanation: stack.steps)
+      isNamed: stack.isNamed, flags: stack.flags, explanation: stack.steps,
+      anchor: stack.anchor.map { Anchor(stack: owner, line: $0.line) })
   }
 
   // MARK: Frames
@@ -34,6 +35,8 @@ extension Signature {
     var frames: [Symbolization.Frame] = []
     /// Nil for a stack that a report lists beside the threads.
     var thread: Symbolization.Thread?
+
+    var owner: Anchor.Stack { thread.map { .thread($0.index) } ?? .lastException }
   }
 
   static func stack(

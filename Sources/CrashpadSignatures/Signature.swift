@@ -17,6 +17,20 @@ package struct Signature: Sendable, Hashable {
   package let isNamed: Bool
   package let flags: [Flag]
   package let explanation: [Step]
+  /// Nil where no function was chosen.
+  package let anchor: Anchor?
+
+  /// The line of a stack whose function is the anchor.
+  package struct Anchor: Sendable, Hashable {
+    package enum Stack: Sendable, Hashable {
+      /// An index of the snapshot's threads; nil for the thread of the exception, if it is not among them.
+      case thread(Int?)
+      case lastException
+    }
+    package let stack: Stack
+    /// From 0, as `Symbolization.Frame.lineCount` counts lines.
+    package let line: Int
+  }
 
   /// Why a signature may put different faults together.
   package enum Flag: String, Sendable, CaseIterable {
@@ -49,9 +63,11 @@ package struct Signature: Sendable, Hashable {
     package let reason: String
   }
 
-  init(id: String, text: String, raw: String, isNamed: Bool, flags: [Flag], explanation: [Step]) {
+  init(
+    id: String, text: String, raw: String, isNamed: Bool, flags: [Flag], explanation: [Step], anchor: Anchor? = nil
+  ) {
     (self.id, self.text, self.raw) = (id, text, raw)
-    (self.isNamed, self.flags, self.explanation) = (isNamed, flags, explanation)
+    (self.isNamed, self.flags, self.explanation, self.anchor) = (isNamed, flags, explanation, anchor)
   }
 
   // MARK: Text
@@ -102,7 +118,7 @@ package struct Signature: Sendable, Hashable {
 /// The options of signatures, for all inputs of a run.
 package struct SignatureOptions: Sendable {
   let cache: SymbolCache
-  let inApp: [Glob]
+  package let inApp: [Glob]
   let names: SignatureNames
 
   package var version: RuleVersion { names.version }

@@ -21,8 +21,10 @@ final class SignatureNames: Sendable {
     var entries: [StackEntry] = []
     entries.reserveCapacity(frames.count)
     let go = version == .first ? [] : Self.goModules(frames)
+    var line = 0
     for (number, frame) in frames.enumerated() {
-      let place = Place(frame, number, &modules, isGo: frame.frame.module.map { go.contains($0) } ?? false)
+      let place = Place(frame, number, line, &modules, isGo: frame.frame.module.map { go.contains($0) } ?? false)
+      line += frame.lineCount
       if version != .first {
         let (calls, function) = (inlined(place), entry(place))
         entries += tailCalled(place) + lambda(place, function, calls) + calls + [function]
@@ -37,13 +39,15 @@ final class SignatureNames: Sendable {
   private struct Place {
     let frame: Symbolization.Frame
     let number: Int
+    /// The first of its lines in the stack.
+    let line: Int
     let module: SignatureModule?
     let offset: UInt64?
     let isGo: Bool
 
-    init(_ frame: Symbolization.Frame, _ number: Int, _ modules: inout SignatureModules, isGo: Bool) {
+    init(_ frame: Symbolization.Frame, _ number: Int, _ line: Int, _ modules: inout SignatureModules, isGo: Bool) {
       let unloaded = frame.unloaded.first
-      (self.frame, self.number, self.isGo) = (frame, number, isGo)
+      (self.frame, self.number, self.line, self.isGo) = (frame, number, line, isGo)
       module = frame.frame.module.flatMap { modules.module($0) } ?? unloaded.map { modules.unloaded($0.module) }
       offset = frame.frame.moduleOffset ?? unloaded?.offset
     }
@@ -76,10 +80,11 @@ final class SignatureNames: Sendable {
 
   /// The functions that ended with a jump to the frame above.
   private func tailCalled(_ place: Place) -> [StackEntry] {
-    place.frame.tailCalls.compactMap { call in
+    place.frame.tailCalls.enumerated().compactMap { index, call in
       guard let symbol = call.function.qualified ?? call.function.function ?? call.function.name else { return nil }
       var entry = entry(place, symbol, nil, isInlined: call.isInlined, call.function)
       entry.isTailCalled = true
+      entry.line = place.line + index
       return entry
     }
   }
@@ -95,11 +100,12 @@ final class SignatureNames: Sendable {
   /// The calls that were inlined at the place, the innermost first.
   private func inlined(_ place: Place) -> [StackEntry] {
     guard let symbol = place.frame.symbol, symbol.frames.count > 1, !place.frame.frame.isSignalFrame else { return [] }
-    return symbol.frames.dropLast().compactMap { call in
+    return symbol.frames.dropLast().enumerated().compactMap { index, call in
       // Debug information has mangled names of the functions that other files may call.
-      (call.qualified ?? call.function ?? call.name).map {
-        entry(place, $0, call.location?.file, isInlined: true, call)
-      }
+      guard let name = call.qualified ?? call.function ?? call.name else { return nil }
+      var entry = entry(place, name, call.location?.file, isInlined: true, call)
+      entry.line = place.line + place.frame.tailCalls.count + index
+      return entry
     }
   }
 
@@ -109,7 +115,7 @@ final class SignatureNames: Sendable {
   ) -> StackEntry {
     let value = value(symbol, in: place, file, isInlined: isInlined)
     return StackEntry(
-      frame: place.number, isInlined: isInlined,
+      frame: place.number, line: place.line + place.frame.lineCount - 1, isInlined: isInlined,
       name: value.name.map {
         FunctionName.withClosure($0, line: function?.closureLine, number: function?.closureNumber)
       }, module: place.module, offset: place.offset,

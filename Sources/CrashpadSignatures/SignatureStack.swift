@@ -50,6 +50,9 @@ struct SignatureStack {
     for word in words { add(word, word) }
   }
 
+  /// The function that the signature names.
+  var anchor: StackEntry? { decisions.firstIndex { $0?.decision == .anchor }.map { entries[$0] } }
+
   // MARK: Raw
 
   /// The first frame of the program and the one that it called, by modules alone; without one the first two.
@@ -95,20 +98,7 @@ struct SignatureStack {
   }
 
   /// The object for which the innermost frames wait; nil if they do not.
-  func wait(from start: Int) -> String? {
-    var wait: String?
-    for entry in entries[start...].prefix(64) {
-      guard let rule = entry.rule, [.wait, .runtime].contains(rule.frameClass) else { break }
-      if rule.frameClass == .wait { wait = Self.stronger(rule.meaning, wait) }
-    }
-    return wait
-  }
-
-  /// A wait for a queue is made with a lock or a message, and is the one to name.
-  private static func stronger(_ outer: String?, _ inner: String?) -> String? {
-    guard let inner else { return outer }
-    return ["dispatch_sync", "semaphore", "condition", "join"].contains(outer) ? outer : inner
-  }
+  func wait(from start: Int) -> String? { ThreadWait(entries[start...])?.object }
 
   // MARK: Idle threads and recursion
 

@@ -19,6 +19,8 @@ struct SignatureModule: Sendable {
 struct StackEntry: Sendable {
   /// The number of the physical frame.
   var frame = 0
+  /// The line of the stack that shows it, as `Symbolization.Frame.lineCount` counts them.
+  var line = 0
   /// Whether the call was inlined: it has the address of the frame, and no frame of its own.
   var isInlined = false
   /// Whether it ended with a jump to the frame above, so that it has no frame of its own.

@@ -251,12 +251,7 @@ package struct CrashFactList: Sendable {
 
   /// The time of the end, or the period in which it was.
   private var when: String? {
-    snapshot.snapshotTime.map { end in
-      guard let start = snapshot.report?.periodStart, start.seconds < end.seconds else {
-        return TextFormat.date(end) + zone
-      }
-      return "between \(TextFormat.date(start)) and \(TextFormat.date(end)); the report does not say when"
-    }
+    view.when.map { $0 + (view.hasPeriod ? "; the report does not say when" : zone) }
   }
 
   private func identity(_ index: Int) -> String? {
@@ -284,20 +279,8 @@ package struct CrashFactList: Sendable {
       hasProcessor ? view.processorText : nil, cpus,
     ]
     add("Device", machine.compactMap { $0 }.joined(separator: ", "))
-    var os = system.name
-    if let version = view.osVersion { os += " \(version)" }
-    var kernel: String?
-    if let distribution = view.distribution {
-      os += " (\(distribution))"
-      if !isHead { kernel = view.kernel }
-    } else if let build = view.line(system.osBuild) {
-      // On Linux the build is the whole uname(1), including name and version.
-      os = build.hasPrefix(os) ? build : "\(os) (\(build))"
-    }
-    if let environment = system.environment { os += ", " + TextFormat.printable(environment) }
-    if system.platform?.isInferred == true { os += " (inferred from the model)" }
-    add("System", os)
-    add("Kernel", kernel)
+    add("System", view.systemLine)
+    add("Kernel", isHead || view.distribution == nil ? nil : view.kernel)
     if !isHead, let memory = system.memory, let page = system.pageSize {
       let parts = [
         ("free", memory.free), ("active", memory.active), ("inactive", memory.inactive), ("wired", memory.wired),

@@ -102,4 +102,36 @@ extension CrashView {
     guard system.hasVersion else { return nil }
     return [system.osMajor, system.osMinor, system.osBugfix].map { $0.map(String.init) ?? "?" }.joined(separator: ".")
   }
+
+  /// Such as "iOS 17.4.1 (21E236)"; of Linux with its distribution.
+  package var systemLine: String {
+    let system = snapshot.system
+    var os = system.name
+    if let version = osVersion { os += " \(version)" }
+    if let distribution {
+      os += " (\(distribution))"
+    } else if let build = line(system.osBuild) {
+      // On Linux the build is the whole uname(1), including name and version.
+      os = build.hasPrefix(os) ? build : "\(os) (\(build))"
+    }
+    if let environment = system.environment { os += ", " + TextFormat.printable(environment) }
+    if system.platform?.isInferred == true { os += " (inferred from the model)" }
+    return os
+  }
+
+  // MARK: When
+
+  /// Whether the report names a period in which the process ended, and not the time.
+  package var hasPeriod: Bool {
+    guard let start = snapshot.report?.periodStart, let end = snapshot.snapshotTime else { return false }
+    return start.seconds < end.seconds
+  }
+
+  /// The time of the end in UTC, or the period in which it was.
+  package var when: String? {
+    snapshot.snapshotTime.map { end in
+      guard hasPeriod, let start = snapshot.report?.periodStart else { return TextFormat.date(end) }
+      return "between \(TextFormat.date(start)) and \(TextFormat.date(end))"
+    }
+  }
 }

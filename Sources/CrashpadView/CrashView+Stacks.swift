@@ -31,7 +31,7 @@ extension CrashView {
     /// The thread's index; nil if it is not among the threads.
     package var thread: Int? { if case .thread(let index) = owner { index } else { nil } }
 
-    /// Whether the first frame of the program in it is marked, as the most relevant one.
+    /// Whether the first frame of the program in it is marked, where no signature names a better one.
     package var isMarked: Bool { isCrashed || owner == .lastException }
 
     /// The lines of the stack. Inlined calls come before the frame that contains them, and functions that ended with a jump

@@ -32,6 +32,24 @@ extension CrashView {
     package var context: CPUContext? { snapshot.context }
     package var stack: ThreadSnapshot.Stack? { snapshot.stack }
     package var capture: ThreadSnapshot.Capture? { snapshot.capture }
+
+    /// The values that a table of threads has beside names, such as "priority 31", "stack 0x16b0000 (16,384 bytes)".
+    package var facts: [String] {
+      var facts: [String] = []
+      if let priority { facts.append("priority \(priority)") }
+      if let suspendCount { facts.append("suspended \(suspendCount)") }
+      if let context { facts.append("sp \(TextFormat.hex(context.stackPointer))") }
+      if let stack {
+        let place = stack.isSynthetic ? "from NSException" : TextFormat.hex(stack.region.address)
+        facts.append("stack \(place) (\(TextFormat.count(stack.region.content.count, "byte")))")
+      }
+      if let capture { facts.append("captured by \(CrashView.name(of: capture))") }
+      for gap in elided {
+        let frames = gap.frames.map { "\(grouped($0)) frames" } ?? "frames"
+        facts.append("\(frames) left out before frame \(gap.index)")
+      }
+      return facts
+    }
   }
 
   /// A frame as the input lists it.

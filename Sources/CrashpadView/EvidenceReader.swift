@@ -2,7 +2,7 @@
 internal import CrashpadCore
 package import CrashpadFiles
 package import CrashpadMeaning
-internal import CrashpadSignatures
+package import CrashpadSignatures
 package import CrashpadSnapshot
 package import CrashpadSymbolication
 internal import CrashpadText
@@ -14,9 +14,17 @@ package struct EvidenceReader: Sendable {
   package let symbolFindings: [SymbolFileFinding]
   /// For each module, whether it belongs to the application.
   package let isOfApp: [Bool]
+  /// Nil if it was neither known nor requested.
+  package let signature: Signature?
 
-  /// - Parameter known: the stacks of all threads, if they are known already.
-  package init(_ snapshot: ProcessSnapshot, _ input: InputFile, _ cache: SymbolCache, _ known: Symbolization? = nil) {
+  /// - Parameters:
+  ///   - known: the stacks of all threads, if they are known already.
+  ///   - signatures: nil for no signature; the evidence then names the first function of the program that may be a cause.
+  ///   - signature: the signature, if it is known already.
+  package init(
+    _ snapshot: ProcessSnapshot, _ input: InputFile, _ cache: SymbolCache, _ known: Symbolization? = nil,
+    signatures: SignatureOptions?, signature: Signature? = nil
+  ) {
     func text(_ content: SnapshotBytes?) -> String? {
       guard let content, !content.isEmpty else { return nil }
       return input.withBytes { snapshot.text(content, in: $0) }
@@ -24,7 +32,7 @@ package struct EvidenceReader: Sendable {
     let paths = snapshot.modules.map { text($0.name) ?? text($0.debugName) ?? "" }
     let executable = snapshot.executableIndex
     let processName = snapshot.report?.processName ?? executable.map { lastPathComponent(paths[$0]) }
-    let own = OwnModules(snapshot)
+    let own = OwnModules(snapshot, additional: signatures?.inApp ?? [])
     isOfApp = paths.enumerated().map { own.contains($0, path: $1) }
     let reader = FrameReader(
       names: paths.map { TextFormat.printable(lastPathComponent($0)) },
@@ -34,6 +42,8 @@ package struct EvidenceReader: Sendable {
     let result = known ?? Symbolization(snapshot, input, cache, threads: .all)
     symbolization = result
     symbolFindings = result.modules.fileFindings
+    self.signature = signature ?? signatures.map { Signature(snapshot, input, result, $0) }
+    let anchor = self.signature?.anchor
     var threads: [CrashEvidence.Thread] = []
     var crashed: Int?
     for thread in result.threads.sorted(by: { ($0.index ?? .max) < ($1.index ?? .max) }) {
@@ -41,16 +51,17 @@ package struct EvidenceReader: Sendable {
         crashed = threads.count
       }
       let known = thread.index.map { snapshot.threads[$0] }
-      threads.append(
-        CrashEvidence.Thread(
-          index: thread.index ?? threads.count, number: known?.number, name: text(known?.name),
-          queue: text(known?.queue), frames: thread.frames.flatMap { reader.frames($0) }, elided: known?.elided ?? []))
+      var made = CrashEvidence.Thread(
+        index: thread.index ?? threads.count, number: known?.number, name: text(known?.name),
+        queue: text(known?.queue), frames: thread.frames.flatMap { reader.frames($0) }, elided: known?.elided ?? [])
+      if let anchor, anchor.stack == .thread(thread.index) { made.fault = anchor.line }
+      threads.append(made)
     }
     evidence = CrashEvidence(
       exception: snapshot.exception, system: snapshot.system, report: snapshot.report, processName: processName,
       processID: snapshot.processID.map { Int64($0) }, threads: threads, crashed: crashed,
       lastException: result.lastException.flatMap { reader.frames($0) },
-      messages: Self.messages(snapshot, text))
+      lastFault: anchor.flatMap { $0.stack == .lastException ? $0.line : nil }, messages: Self.messages(snapshot, text))
   }
 
   private static func messages(_ snapshot: ProcessSnapshot, _ text: (SnapshotBytes?) -> String?) -> [String] {
@@ -104,11 +115,11 @@ extension CrashView {
       ?? Symbolization(
         snapshot, dump.file, Self.withoutSymbols, threads: snapshot.report == nil ? .crashed : .all)
     return TextFormat.printable(
-      Explanation(EvidenceReader(snapshot, dump.file, Self.withoutSymbols, stacks).evidence).summary)
+      Explanation(EvidenceReader(snapshot, dump.file, Self.withoutSymbols, stacks, signatures: nil).evidence).summary)
   }
 
   /// The evidence in the stacks that were walked.
-  package func evidence(_ cache: SymbolCache) -> EvidenceReader {
-    EvidenceReader(snapshot, dump.file, cache, symbolization)
+  package func evidence(_ cache: SymbolCache, _ signatures: SignatureOptions) -> EvidenceReader {
+    EvidenceReader(snapshot, dump.file, cache, symbolization, signatures: signatures, signature: signature)
   }
 }

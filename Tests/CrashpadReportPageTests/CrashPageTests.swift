@@ -6,7 +6,7 @@ import Testing
 /// Pages of a report whose stacks are known line by line.
 struct CrashPageTests {
   /// A crash of "server": frame 4 of thread 0 is the program's, the others are the system's.
-  private static func report(annotation: String = "") -> String {
+  static func report(annotation: String = "") -> String {
     let frames = (0..<8).map { number in
       let image = number == 4 ? "server" : "libsystem_c.dylib"
       let base = number == 4 ? 0x1_0000_0000 : 0x1_8000_0000

@@ -5,6 +5,8 @@ import CrashpadSnapshot
 import Testing
 import ToolRunner
 
+@testable import CrashpadSignatures
+
 struct GroupsPageTests {
   /// `count` groups of five crashes each on as many days, in three versions.
   static func page(groups count: Int) -> GroupsPage {
@@ -58,10 +60,11 @@ struct GroupsPageTests {
     page.groups[0].state = .new
     page.groups[1].state = .grown
     page.groups[2].state = .known
-    page.gone = [.init(id: "feed", text: "abort", count: 7)]
+    page.gone = [.init(id: "feed", text: "abort", count: 7, goneSince: nil)]
     let text = Self.text(page)
     #expect(text.contains("Compared with the earlier run: 1 new, 1 grown, 1 gone."))
-    #expect(text.contains("<td>new</td>") && text.contains("<td>grown</td>") && !text.contains("<td>known</td>"))
+    #expect(text.contains("<em class=\"new\">new</em>") && text.contains("<em class=\"growing\">growing</em>"))
+    #expect(text.components(separatedBy: "<em class").count == 3)
     #expect(text.contains("<small>feed</small>"))
   }
 
@@ -69,12 +72,74 @@ struct GroupsPageTests {
     let text = Self.text(Self.page(groups: 7))
     #expect(
       text.contains(
-        "Crashes per day from \(CivilDate(daysSince1970: 20_000).text) to \(CivilDate(daysSince1970: 20_004).text), at most 7"
+        "Crashes in a day from \(CivilDate(daysSince1970: 20_000).text) to \(CivilDate(daysSince1970: 20_004).text), at most 7"
       ))
     #expect(
       text.contains(
         "<tr><th scope=\"row\" class=\"whole\">\(CivilDate(daysSince1970: 20_002).text)</th><td class=\"number\" data-value=\"7\">7</td>"
       ))
     #expect(text.contains("2 other groups"))
+  }
+
+  @Test func `New, growing and returned groups stand first, with the reason, and marks the row`() throws {
+    let text = Self.text(try GroupsPageSamples.releases())
+    let first = try #require(text.range(of: "<section id=\"first\""))
+    #expect(first.lowerBound < (try #require(text.range(of: "<section id=\"groups\""))).lowerBound)
+    #expect(text.contains("<h3>New: 1</h3>") && text.contains("<span>only in 3, the newest version</span>"))
+    #expect(
+      text.contains("<h3>Back: 1</h3>") && text.contains("in 3 again; not in 2, where about 9 were to be expected"))
+    #expect(text.contains("<em class=\"new\">new in 3</em>") && text.contains("<em class=\"back\">back</em>"))
+  }
+
+  @Test func `Versions have the share of sessions without a crash, and groups their share of each version`() throws {
+    let text = Self.text(try GroupsPageSamples.releases(sessions: "version,sessions\n1,10000\n3,200\n4,5\n"))
+    #expect(text.contains("<td class=\"number\">10,000</td><td class=\"number\">99.00 %</td>"))
+    #expect(text.contains("<td class=\"number\">not known</td><td class=\"number\">not known</td>"))
+    // Versions 1 and 3 alone have sessions that are known.
+    #expect(text.contains("<dt>Crash-free sessions</dt><dd>98.04 %, of 2 of 3 versions</dd>"))
+    // Ten of a hundred crashes of version 1, in ten thousand sessions.
+    #expect(text.contains("10.0%<br><small>10</small><br><small>1,000 ppm</small>"))
+  }
+
+  @Test func `More crashes than sessions give no rate`() throws {
+    let text = Self.text(try GroupsPageSamples.releases(sessions: "version,sessions\n1,10\n"))
+    #expect(text.contains("<td class=\"number\">10</td><td class=\"number\">not known</td>"))
+    #expect(!text.contains("Crash-free sessions") && !text.contains("ppm"))
+  }
+
+  @Test func `Installations that some crashes do not name are a lower bound`() throws {
+    let text = Self.text(try GroupsPageSamples.releases())
+    #expect(text.contains("<td class=\"number\" data-value=\"2\">≥ 2</td>"))
+    #expect(text.contains("<td class=\"number\" data-value=\"0\">-</td>"))
+    #expect(text.contains("<dt>Installations</dt><dd>2, named by 5 crashes</dd>"))
+  }
+}
+
+enum GroupsPageSamples {
+  /// Version 2 is without one of the faults of versions 1 and 3, and another fault is in 3 alone.
+  static func releases(sessions: String? = nil) throws -> GroupsPage {
+    var part = CrashGroups.Part()
+    let crashes: [(function: String, version: String, count: Int)] = [
+      ("back", "1", 10), ("back", "3", 5), ("always", "1", 90), ("always", "2", 90), ("always", "3", 90),
+      ("new", "3", 4),
+    ]
+    var number = 0
+    for (function, version, count) in crashes {
+      for index in 0..<count {
+        number += 1
+        var facts = CrashFacts(id: "\(number)", input: "\(number).dmp")
+        (facts.program, facts.version, facts.device) = ("shop", version, "iPhone14,2")
+        facts.time = 1_700_000_000 + Int64(version == "1" ? index % 3 : version == "2" ? 7 : 12) * 86400
+        if function == "back", version == "3" { facts.client = "client \(index % 2)" }
+        part.add(
+          Signature(
+            id: "\(function)", text: "trap · \(function)", raw: function, isNamed: true, flags: [], explanation: []),
+          facts)
+      }
+    }
+    let groups = CrashGroups(CrashGroups.Shard(run: "", number: 1, total: 1), part).groups(by: .signature)
+    var page = GroupsPage(title: "Crashes", subtitle: "", generator: "crashpadctl")
+    page.fill(groups, sessions: try sessions.map { try SessionCounts($0) })
+    return page
   }
 }

@@ -98,7 +98,7 @@ extension ReportBuilder {
         ReportRules.missingImage, at: value.offset, path: "\(path)[\(index)].imageIndex",
         found: image.map { .text(String($0)) })
     }
-    frame.function = value["symbol"]?.string
+    frame.function = value["symbol"]?.string.flatMap { $0.isEmpty ? nil : $0 }
     frame.functionOffset = value["symbolLocation"]?.uint64
     frame.file = value["sourceFile"]?.string
     frame.line = value["sourceLine"]?.uint32

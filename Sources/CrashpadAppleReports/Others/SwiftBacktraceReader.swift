@@ -152,7 +152,7 @@ extension ReportBuilder {
         continue
       }
       var frame = RecordedFrame(address: address)
-      frame.function = source["symbol"]?.string
+      frame.function = source["symbol"]?.string.flatMap { $0.isEmpty ? nil : $0 }
       frame.functionOffset = source["offset"]?.uint64
       frame.isInlined = source["inlined"]?.bool ?? false
       frame.file = source["sourceLocation"]?["file"]?.string

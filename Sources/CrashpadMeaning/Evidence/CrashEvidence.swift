@@ -77,6 +77,8 @@ package struct CrashEvidence: Sendable {
     package var frames: [Frame]
     /// Frames that the report left out.
     package var elided: [ElidedFrames]
+    /// The frame by which the crash is grouped, if it is in this stack.
+    package var fault: Int?
 
     package init(
       index: Int, number: Int? = nil, name: String?, queue: String?, frames: [Frame], elided: [ElidedFrames] = []
@@ -108,6 +110,11 @@ package struct CrashEvidence: Sendable {
       return frames[first...].firstIndex { $0.isCause && $0.function != nil && !$0.isForeign } ?? first
     }
 
+    /// The frame of the application to name: that by which the crash is grouped, or else the first that may be a cause.
+    var suspect: Int? {
+      fault.flatMap { frames.indices.contains($0) && frames[$0].isOfApp ? $0 : nil } ?? firstOfApp
+    }
+
     /// The number of innermost frames that belong to a handler of signals or of exceptions that nothing caught: the program's
     /// own frames among them only handle the crash.
     private var handlerEnd: Int {
@@ -135,12 +142,15 @@ package struct CrashEvidence: Sendable {
   package var crashed: Int?
   /// The stack of the uncaught exception; empty if there is none.
   package var lastException: [Frame]
+  /// The frame of it by which the crash is grouped.
+  package var lastFault: Int?
   /// The messages that programs and libraries left.
   package var messages: [String]
 
   package init(
     exception: ExceptionSnapshot?, system: SystemSnapshot, report: ReportSnapshot?, processName: String?,
-    processID: Int64? = nil, threads: [Thread], crashed: Int?, lastException: [Frame] = [], messages: [String]
+    processID: Int64? = nil, threads: [Thread], crashed: Int?, lastException: [Frame] = [],
+    lastFault: Int? = nil, messages: [String]
   ) {
     self.exception = exception
     self.system = system
@@ -150,6 +160,7 @@ package struct CrashEvidence: Sendable {
     self.threads = threads
     self.crashed = crashed
     self.lastException = lastException
+    self.lastFault = lastFault
     self.messages = messages
   }
 
@@ -162,6 +173,12 @@ package struct CrashEvidence: Sendable {
   var mainThread: Thread? {
     threads.first { $0.queue == "com.apple.main-thread" || $0.name?.containsBytes("com.apple.main-thread") == true }
       ?? threads.first { $0.index == 0 }
+  }
+
+  /// The frame of the application to name in the stack of the uncaught exception.
+  var lastSuspect: Int? {
+    lastFault.flatMap { lastException.indices.contains($0) && lastException[$0].isOfApp ? $0 : nil }
+      ?? lastException.firstIndex(where: \.isCause)
   }
 
   /// All lines about the termination as one text.

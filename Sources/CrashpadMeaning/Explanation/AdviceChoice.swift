@@ -11,6 +11,8 @@ struct AdviceChoice {
     case syndrome
     case trap
     case fieldOffset
+    case region
+    case nearNull
 
     var words: [String] {
       switch self {
@@ -23,6 +25,8 @@ struct AdviceChoice {
       case .syndrome: ["esr"]
       case .trap: ["brk NUMBER", "explain brk"]
       case .fieldOffset: ["The address is the offset of the field"]
+      case .region: ["the VM region"]
+      case .nearNull: ["near 0 it is nil plus an offset"]
       }
     }
   }
@@ -61,6 +65,9 @@ struct AdviceChoice {
     // The evidence has it already.
     case .trap: false
     case .fieldOffset: (crash.exception?.address ?? 0) != 0
+    case .region: crash.report?.vmRegionInfo != nil
+    // The evidence has the offset.
+    case .nearNull: crash.exception.map { $0.address >= 0x1_0000 } ?? true
     }
   }
 }

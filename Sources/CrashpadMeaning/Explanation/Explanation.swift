@@ -148,7 +148,7 @@ struct ExplanationBuilder {
 
   /// Adds the first frame of the application in a stack as evidence.
   mutating func noteSuspect(_ thread: CrashEvidence.Thread, _ words: String) {
-    if let index = thread.firstOfApp { return note("\(words) \(thread.frames[index].text)", thread, frame: index) }
+    if let index = thread.suspect { return note("\(words) \(thread.frames[index].text)", thread, frame: index) }
     // The stack of the exception has it.
     if crash.lastException.contains(where: \.isCause) { return }
     let own = thread.frames.filter(\.isOfApp)

@@ -216,7 +216,7 @@ extension ExplanationBuilder {
   }
 
   private mutating func addStacks() {
-    if let index = crash.lastException.firstIndex(where: \.isCause) {
+    if let index = crash.lastSuspect {
       note(
         "The exception was raised below \(crash.lastException[index].text)",
         at: "last exception backtrace, frame \(index)")

@@ -3,8 +3,10 @@ extension GroupIndex {
   /// The crashes of the index, of the sums that it keeps: the time depends on the number of groups. Only dumps of which
   /// some may be of one crash are looked at one by one.
   ///
-  /// - Parameter hasDays: whether to read how many crashes each day has.
-  package func part(hasDays: Bool) throws -> CrashGroups.Part {
+  /// - Parameters:
+  ///   - hasDays: whether to read how many crashes each day has.
+  ///   - hasInstallations: whether to read which installations the crashes came from, which takes a look at each dump.
+  package func part(hasDays: Bool, hasInstallations: Bool) throws -> CrashGroups.Part {
     var part = CrashGroups.Part()
     // Sums and rows have to be those of one moment.
     try file.reading {
@@ -13,6 +15,7 @@ extension GroupIndex {
       try addTimes(&cells)
       try addExamples(&cells)
       try addQuick(&cells)
+      if hasInstallations { try addInstallations(&cells) }
       try addSeparate(&cells)
       part.add(cells, try signatures())
     }
@@ -68,6 +71,20 @@ extension GroupIndex {
   private func addSeparate(_ cells: inout [Int64: GroupCounts]) throws {
     let select = try file.prepare("SELECT \(Self.columns) FROM dumps WHERE separate AND signature IS NOT NULL")
     while try select.step() { cells[select.number(0) ?? 0, default: GroupCounts()].add(Self.facts(select)) }
+  }
+
+  private func addInstallations(_ cells: inout [Int64: GroupCounts]) throws {
+    let select = try file.prepare(
+      """
+      SELECT signature, client, count(*) FROM dumps
+      WHERE NOT separate AND signature IS NOT NULL AND client IS NOT NULL GROUP BY signature, client
+      """)
+    while try select.step() {
+      guard let signature = select.number(0), let client = select.text(1), let count = select.number(2) else {
+        continue
+      }
+      cells[signature]?.installations.add(client, crashes: Int(clamping: count))
+    }
   }
 
   private func addQuick(_ cells: inout [Int64: GroupCounts]) throws {

@@ -23,6 +23,9 @@ package struct Symbolization: Sendable {
     package var inferred: SymbolizedAddress?
     /// The functions between this one and the frame above, which ended with jumps; the innermost first.
     package internal(set) var tailCalls: [TailCall] = []
+
+    /// The lines that it takes in a stack: those of functions that ended with jumps, of inlined calls, and its own at last.
+    package var lineCount: Int { tailCalls.count + max(1, (symbol ?? inferred)?.frames.count ?? 0) }
   }
 
   package struct Thread: Sendable {

@@ -63,7 +63,3 @@ extension CrashGroups {
   /// The number of inputs without a crash.
   var failed: Int { parts.values.reduce(0) { $0 + $1.failed } }
 }
-
-extension [CrashGroups.Group] {
-  var crashCount: Int { reduce(0) { $0 + $1.cell.count } }
-}

@@ -73,36 +73,15 @@ enum DetailText {
     var text = ""
     if let context = view.exception?.context {
       let instruction = view.instructionSentence.map { "  \($0)\n" } ?? ""
-      text += "Exception\n" + instruction + registers(context, view) + "\n"
+      text += "Exception\n" + instruction + view.registerText(context) + "\n"
     }
     for thread in view.threads {
       let name = thread.name?.line.map { " \"\($0)\"" } ?? ""
       text += "Thread \(thread.number)\(name)\n"
       if thread.capture == .proc { text += "  only stack and instruction pointer\n" }
       let missing = thread.capture == .notStopped ? "  not recorded: the thread was not stopped\n" : "  not recorded\n"
-      text += thread.context.map { registers($0, view) } ?? missing
+      text += thread.context.map { view.registerText($0) } ?? missing
       text += "\n"
-    }
-    return text
-  }
-
-  /// The registers, four per line, then the ones that point into a module.
-  private static func registers(_ context: CPUContext, _ view: CrashView) -> String {
-    let registers = context.generalRegisters
-    let width = context.architecture.hasNarrowAddresses ? 8 : 16
-    var text = ""
-    for start in stride(from: 0, to: registers.count, by: 4) {
-      let row = registers[start..<min(start + 4, registers.count)].map { register in
-        String(repeating: " ", count: max(0, 6 - register.name.count)) + register.name + " "
-          + hexadecimal(register.value, width: width)
-      }
-      text += " " + row.joined(separator: " ") + "\n"
-    }
-    for register in registers where register.value > 0xfff {
-      if let location = view.location(register.value) {
-        text +=
-          String(repeating: " ", count: max(0, 7 - register.name.count)) + register.name + " = " + location.line + "\n"
-      }
     }
     return text
   }

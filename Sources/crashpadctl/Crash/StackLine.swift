@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import CrashpadSnapshot
+import CrashpadText
 import CrashpadView
 
 /// One line of a stack in the columns of a terminal. A narrow one shows only some of its parts.
@@ -10,7 +11,7 @@ struct StackLine {
   let origin: String
 
   var module: String { line.module }
-  var isMarked: Bool { line.isMarked }
+  var isMarked: Bool { line.mark != nil }
 
   init(_ line: CrashView.Line, showsAddress: Bool) {
     self.line = line
@@ -26,52 +27,14 @@ struct StackLine {
     let whole = name + offset + (location.map { " (\($0))" } ?? "")
     guard let limit, DisplayWidth.cells(whole) > limit else { return whole }
     let file = line.shortLocation.map { " (\($0))" } ?? ""
-    for text in [name + offset + file, name + file, Self.withoutArguments(name) + file]
+    for text in [name + offset + file, name + file, FunctionParts(name).withoutArguments + file]
     where DisplayWidth.cells(text) <= limit {
       return text
     }
     let room = limit - DisplayWidth.cells(file)
-    let short = Self.withoutArguments(name)
+    let short = FunctionParts(name).withoutArguments
     // Half a function name is more useful than half a line number.
     if room >= 12 { return DisplayWidth.cut(short, to: room) + file }
     return DisplayWidth.cut(short, to: limit)
-  }
-
-  /// Operators whose names contain brackets, the longer ones first.
-  private static let operators = ["<=>", "<<=", ">>=", "->*", "()", "<<", ">>", "<=", ">=", "->", "<", ">"]
-
-  /// Such as "std::vector<…>::push_back(…)"; a name that can't be parsed is returned unchanged.
-  static func withoutArguments(_ name: String) -> String {
-    var text = ""
-    var content = ""
-    var depth = 0
-    var rest = name[...]
-    func add(_ part: some StringProtocol) { if depth == 0 { text += part } else { content += part } }
-    while let character = rest.first {
-      if rest.hasPrefix("operator") {
-        rest = rest.dropFirst("operator".count)
-        let symbol = operators.first { rest.hasPrefix($0) } ?? ""
-        rest = rest.dropFirst(symbol.count)
-        add("operator" + symbol)
-        continue
-      }
-      if rest.hasPrefix("->") {
-        rest = rest.dropFirst(2)
-        add("->")
-        continue
-      }
-      rest = rest.dropFirst()
-      if character == ")" || character == ">" {
-        depth -= 1
-        if depth < 0 { return name }
-        if depth == 0 {
-          text += content.isEmpty || content == "anonymous namespace" ? content : "…"
-          content = ""
-        }
-      }
-      add(String(character))
-      if character == "(" || character == "<" { depth += 1 }
-    }
-    return depth == 0 ? text : name
   }
 }

@@ -40,7 +40,7 @@ struct StackText {
   func text(_ stack: CrashView.Stack) -> String {
     let (first, leftOut, last) = stack.rows(limit: limit)
     let rows = Array(first) + Array(last)
-    let lines = view.lines(rows, marking: stack.isMarked).map { StackLine($0, showsAddress: showsAddresses) }
+    let lines = view.lines(rows, of: stack).map { StackLine($0, showsAddress: showsAddresses) }
     let columns = Columns(lines, style.width)
     // Built as bytes, because there may be hundreds of thousands of lines.
     var text = Array((heading(stack) + "\n").utf8)

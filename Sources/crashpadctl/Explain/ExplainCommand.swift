@@ -159,8 +159,7 @@ struct ExplainRun {
     let explained: ExplainedInput
     do {
       explained = try ExplainedInput(
-        .open(input.argument), architecture: architecture, cache,
-        makesSignature: format == .json)
+        .open(input.argument), architecture: architecture, cache)
     } catch {
       let status = Terminal.failure(error, of: input.name, creating: false)
       if format == .json {

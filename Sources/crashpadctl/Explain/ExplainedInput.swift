@@ -12,15 +12,13 @@ import SystemPackage
 /// One input of `explain`, with the data needed for an explanation.
 struct ExplainedInput {
   let explanation: Explanation?
-  /// The signature, if `makesSignature` is set and the input can be read.
+  /// Nil if the input can't be read.
   let signature: Signature?
   let findings: FindingList
   let status: ExitStatus
   let symbolFindings: [SymbolFileFinding]
 
-  init(
-    _ input: DumpInput, architecture: CPUArchitecture?, _ cache: SymbolCache, makesSignature: Bool = false
-  ) throws {
+  init(_ input: DumpInput, architecture: CPUArchitecture?, _ cache: SymbolCache) throws {
     let dump = try input.file.checkingReading { Dump(input, architecture: architecture) }
     findings = dump.findings
     status = dump.status
@@ -29,10 +27,11 @@ struct ExplainedInput {
       symbolFindings = []
       return
     }
-    let stacks = try dump.file.checkingReading { EvidenceReader(snapshot, dump.file, cache) }
+    let stacks = try dump.file.checkingReading {
+      EvidenceReader(snapshot, dump.file, cache, signatures: SignatureOptions(cache))
+    }
     explanation = Explanation(stacks.evidence)
-    signature =
-      makesSignature ? Signature(snapshot, dump.file, stacks.symbolization, SignatureOptions(cache)) : nil
+    signature = stacks.signature
     symbolFindings = stacks.symbolFindings
   }
 }

@@ -60,6 +60,9 @@ struct GroupDocument {
       "The number of installations that crashed three times or more within an hour, each time soon after the start.",
       .always
     ) { $0.group.cell.loopingClients },
+    .number(
+      "installations", "The number of installations that its crashes name; some crashes may name none.", .always
+    ) { $0.group.cell.installations.count },
     .number("twins", "The number of further reports of these crashes; they are not counted.", .always) {
       $0.group.cell.twins
     },

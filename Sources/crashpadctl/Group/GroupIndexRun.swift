@@ -52,7 +52,9 @@ struct GroupIndexRun {
         return EndSignals.status(status, isPartial: true)
       }
       list.reportSkipped()
-      var part = try reading.since.map { try index.part(since: $0) } ?? index.part(hasDays: printer.html != nil)
+      var part =
+        try reading.since.map { try index.part(since: $0) }
+        ?? index.part(hasDays: printer.html != nil, hasInstallations: printer.html != nil || printer.format != .text)
       part.failed += update.notExamined
       let shard = CrashGroups.Shard(run: "index", number: 1, total: 1)
       return printer.print(CrashGroups(shard, part, reading.rules), status, examples: reading.examples(search))

@@ -40,6 +40,8 @@ enum GroupPartDocument {
     member("days", .list(.object(day)), "The number of crashes by day and version."),
     member("example", .object(example), "One of the crashes."),
     member("quick", .map(.list(.number)), "The times of crashes soon after a start, for each installation."),
+    member("installed", .number, "The number of crashes that name their installation."),
+    member("installations", .list(.text), "Digests of the installations."),
     member(
       "accounts", .list(.object(account)),
       "Facts that show whether a report in another part is of one of these crashes.", .omittable),

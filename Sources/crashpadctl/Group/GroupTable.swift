@@ -92,7 +92,7 @@ struct GroupTable {
 
   var csv: String {
     var lines = [
-      "id,count,share,first,last,versions,devices,systems,new_in,gone_since,insta_crash,signature,example,twins"
+      "id,count,share,first,last,versions,devices,systems,new_in,gone_since,insta_crash,signature,example,twins,installations"
     ]
     for group in groups {
       let cell = group.cell
@@ -101,7 +101,7 @@ struct GroupTable {
         Self.list(cell.versions),
         Self.list(cell.devices), Self.list(cell.systems), group.newIn ?? "", group.goneSince ?? "",
         String(cell.loopingClients), group.text,
-        cell.example?.input ?? "", String(cell.twins),
+        cell.example?.input ?? "", String(cell.twins), String(cell.installations.count),
       ]
       lines.append(values.map(Self.quoted).joined(separator: ","))
     }

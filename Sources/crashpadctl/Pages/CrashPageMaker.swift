@@ -19,6 +19,8 @@ struct CrashPageMaker: Sendable {
   var options = CrashPage.Options()
 
   static let generator = toolVersionText
+  /// The name of an input without one.
+  static let standardInput = "standard input"
 
   init(
     cache: SymbolCache, signatures: SignatureOptions, title: String? = nil, isRedacted: Bool = false,
@@ -35,7 +37,12 @@ struct CrashPageMaker: Sendable {
   /// - Parameter name: the file's name without directories.
   func page(_ dump: Dump, _ snapshot: ProcessSnapshot, name: String) -> CrashPage {
     let view = CrashView(dump, snapshot, cache, threads: .all, signatures: signatures)
-    var page = CrashPage(view, cache, name: name, options)
+    var options = self.options
+    let file = name == Self.standardInput ? "FILE" : ShellWord.quoted(name)
+    options.commands = CrashPage.Commands(
+      missing: "crashpadctl symbolize --missing \(file)",
+      again: "crashpadctl report --symbols DIR \(file) -o crash.html")
+    var page = CrashPage(view, cache, signatures, name: name, options)
     page.tree = Self.listing(view)
     page.text = Self.text(page)
     return page

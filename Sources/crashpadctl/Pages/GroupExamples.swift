@@ -59,7 +59,7 @@ struct GroupExamples: Sendable {
       count: min(groups.count, Self.onPage), jobs: jobs,
       work: { index -> GroupsPage.Example? in
         guard let crash = self.page(of: groups[index]) else { return nil }
-        return GroupsPage.Example(summary: crash.summary, frames: crash.crashedFrames(limit: Self.frames))
+        return GroupsPage.Example(summary: crash.summary, frames: crash.exampleFrames(limit: Self.frames))
       },
       report: { _, example in
         examples.append(example)

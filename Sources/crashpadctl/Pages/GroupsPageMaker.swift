@@ -15,6 +15,7 @@ struct GroupsPageMaker {
   let failed: Int
   var title: String?
   var baseline: GroupBaseline?
+  var sessions: SessionCounts?
 
   func page() -> GroupsPage {
     let total = groups.crashCount
@@ -28,34 +29,8 @@ struct GroupsPageMaker {
       subtitle += (subtitle.isEmpty ? "" : "; ") + "\(TextFormat.count(failed, "input")) could not be read completely"
     }
     var page = GroupsPage(title: title ?? count, subtitle: subtitle, generator: CrashPageMaker.generator)
-    page.total = total
-    page.isCompared = baseline != nil
-    page.groups = groups.map(group)
-    let ids = Set(groups.map(\.id))
-    page.gone = (baseline?.groups ?? []).filter { !ids.contains($0.id) }.map {
-      GroupsPage.Earlier(id: TextFormat.printable($0.id), text: TextFormat.printable($0.text), count: $0.count)
-    }
+    page.fill(groups, earlier: baseline?.groups, sessions: sessions)
     return page
-  }
-
-  private func group(_ group: CrashGroups.Group) -> GroupsPage.Group {
-    var made = GroupsPage.Group(id: group.id, text: TextFormat.printable(group.text), count: group.cell.count)
-    made.first = group.cell.first.flatMap(Self.day)
-    made.last = group.cell.last.flatMap(Self.day)
-    made.versions = group.cell.versions.map { GroupsPage.Count(TextFormat.printable($0.key), $0.value) }.sorted {
-      ($1.count, $0.name) < ($0.count, $1.name)
-    }
-    made.loops = group.cell.loopingClients
-    made.twins = group.cell.twins
-    made.example = group.cell.example.map { lastPathComponent($0.input) }
-    made.days = group.cell.days.map { key, count in
-      GroupsPage.Day(day: key.number, version: key.version.map { TextFormat.printable($0) }, count: count)
-    }.sorted { ($0.day, $0.version ?? "") < ($1.day, $1.version ?? "") }
-    if let baseline {
-      let before = baseline.counts[group.id]
-      made.state = before.map { group.cell.count > $0 ? .grown : .known } ?? .new
-    }
-    return made
   }
 
   /// "2026-11-20"; nil for a time outside of the calendar.
@@ -69,8 +44,7 @@ struct GroupBaseline {
   /// The schema of the document that `group --format json` writes.
   static let schema = "crashpadctl-group/1"
 
-  let groups: [GroupsPage.Earlier]
-  var counts: [String: Int] { Dictionary(groups.map { ($0.id, $0.count) }, uniquingKeysWith: +) }
+  let groups: [GroupNews.Earlier]
 
   /// Reads what `group --format json` wrote. Throws what reading a file throws, or `FailureText`.
   init(_ argument: String) throws {
@@ -82,9 +56,23 @@ struct GroupBaseline {
       }
       return (root["groups"]?.elements ?? []).compactMap { value in
         guard let id = value["id"]?.string else { return nil }
-        return GroupsPage.Earlier(
-          id: id, text: value["text"]?.string ?? "", count: CrashGroups.count(value["count"]) ?? 0)
+        return GroupNews.Earlier(
+          id: TextFormat.printable(id), text: TextFormat.printable(value["text"]?.string ?? ""),
+          count: CrashGroups.count(value["count"]) ?? 0, goneSince: value["gone_since"]?.string)
       }
     }
   }
+}
+
+extension SessionCounts {
+  /// Reads a file of counts. Throws what reading a file throws, or `FailureText`.
+  init(argument: String) throws {
+    let file = try argument == "-" ? InputFile.standardInput() : InputFile(FilePath(argument: argument))
+    let text = file.withBytes { bytes in unsafe bytes.withUnsafeBytes { unsafe String(decoding: $0, as: UTF8.self) } }
+    try self.init(text)
+  }
+}
+
+extension SessionCounts.Failure: ExplainedError {
+  var explanation: FailureText { FailureText("line \(grouped(line)) \(reason)", .noData) }
 }

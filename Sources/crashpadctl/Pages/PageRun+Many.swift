@@ -34,6 +34,7 @@ extension PageRun {
     var maker = GroupsPageMaker(
       groups: groups, failed: part.failed, title: options.title.map { TextFormat.printable($0) })
     maker.baseline = baseline
+    maker.sessions = sessions
     var page = maker.page()
     if options.splits {
       do { try writePages(of: groups, &page) } catch {

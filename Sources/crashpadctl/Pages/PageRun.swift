@@ -23,6 +23,8 @@ struct PageRun {
     var inApp: [String] = []
     /// The JSON of an earlier run of `group`; nil for none.
     var baseline: String?
+    /// A file with how often the program was started; nil for none.
+    var sessions: String?
     /// Whether examples are pages beside the page about many crashes.
     var splits = false
     /// The number of dumps to read at once; nil for one per CPU.
@@ -37,6 +39,7 @@ struct PageRun {
   let cache: SymbolCache
   let crashMaker: CrashPageMaker
   let baseline: GroupBaseline?
+  let sessions: SessionCounts?
 
   /// Ends the command if a path that was named is not there.
   init(_ list: InputList, to output: String, _ options: Options) throws {
@@ -49,6 +52,7 @@ struct PageRun {
       title: list.inputs.count == 1 ? options.title.map { TextFormat.printable($0) } : nil, isRedacted: options.redacts,
       sources: try options.source.map { try Self.opened($0) { try SourceTree(FilePath(argument: $0)) } })
     baseline = try options.baseline.map { try Self.opened($0, GroupBaseline.init) }
+    sessions = try options.sessions.map { try Self.opened($0) { try SessionCounts(argument: $0) } }
   }
 
   private static func opened<Value>(_ path: String, _ open: (String) throws -> Value) throws -> Value {
@@ -60,7 +64,7 @@ struct PageRun {
     if list.inputs.isEmpty, !options.isQuiet, let refusal = list.refusalOfNone { return refusal }
     if let refusal = PageFile.refusal(output, list) { return refusal }
     // A comparison is one of groups, be it of one.
-    let isOne = list.inputs.count == 1 && options.baseline == nil && !options.splits
+    let isOne = list.inputs.count == 1 && options.baseline == nil && options.sessions == nil && !options.splits
     let status = isOne ? writeCrash(list.inputs[0]) : writeMany()
     if !options.isQuiet { list.reportSkipped() }
     return status == .success ? list.initialStatus : status
@@ -104,6 +108,6 @@ struct PageRun {
 
   /// Without directories: a page goes to people who have none of them.
   static func fileName(_ input: InputList.Input) -> String {
-    input.argument == "-" ? "standard input" : lastPathComponent(input.name)
+    input.argument == "-" ? CrashPageMaker.standardInput : lastPathComponent(input.name)
   }
 }

@@ -31,6 +31,7 @@ struct ReportCommand: Command {
   var page = PageOptions()
   var split = false
   var baseline: String?
+  var sessions: String?
   var inApp = InAppOption()
   var inputOptions = InputOptions()
   var reading = ReadingArguments()
@@ -47,6 +48,10 @@ struct ReportCommand: Command {
       &baseline, "--baseline <file>",
       "Compare with the JSON of an earlier run of crashpadctl group: new, grown and gone groups.",
       .file(extensions: ["json"]))
+    row.option(
+      &sessions, "--sessions <file>",
+      "Divide crashes by the sessions in this file: CSV with the columns sessions, and version or day or both.",
+      .file(extensions: ["csv", "tsv"]))
     row.group(&inApp)
     row.group(&inputOptions)
     row.group(&reading)
@@ -75,6 +80,7 @@ struct ReportCommand: Command {
     options.architecture = reading.architecture
     options.splits = split
     options.baseline = baseline
+    options.sessions = sessions
     options.inApp = inApp.patterns
     options.jobs = jobs.count
     let list = try inputOptions.crashes(inputs).list

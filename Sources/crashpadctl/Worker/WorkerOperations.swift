@@ -137,8 +137,7 @@ struct WorkerOperations: Sendable {
   }
 
   private func explain(_ request: WorkerRequest, _ input: DumpInput) throws -> WorkerAnswer {
-    let explained = try ExplainedInput(
-      input, architecture: request.architecture, simplified, makesSignature: true)
+    let explained = try ExplainedInput(input, architecture: request.architecture, simplified)
     return answer(request, explained.status) {
       ExplanationDocument.document.write(ExplanationDocument(explained, input: request.input), to: &$0)
     }
