@@ -66,6 +66,32 @@ struct UnusualFileTests {
     #expect(!outcome.text.contains("_init"), "\(outcome.text)")
   }
 
+  @Test(
+    "Stubs of the procedure linkage table have the names that objdump gives them",
+    .enabled(if: hasCompiler, "cc is not installed"),
+    arguments: ["", "-fcf-protection=none", "-Wl,-z,now", "-Wl,-z,lazy"])
+  func stubs(_ options: String) throws {
+    let source = """
+      int puts(const char *); int _ZN4shop4sellEi(int); int getpid(void); int (*volatile kept)(void);
+      int shop_open(int a) { kept = getpid; return puts("a") + _ZN4shop4sellEi(a) + getpid(); }
+      """
+    let folder = try TemporaryFolder()
+    try Self.compile(source, options, in: folder)
+    let listed = try Tool.shell("objdump -d shop.so", in: folder).outputLines.compactMap { line in
+      line.firstMatch(of: #/^([0-9a-f]+) <([^>]*@plt)>:/#).map { (String($0.1), String($0.2)) }
+    }
+    try #require(listed.count >= 2)
+    for (address, name) in listed {
+      for place in [UInt64(address, radix: 16)!, UInt64(address, radix: 16)! + 5] {
+        let outcome = try Tool.run(
+          ["symbols", "lookup", "--no-demangle", "shop.so", "0x" + String(place, radix: 16)], in: folder)
+        #expect(outcome.text.hasPrefix(name + "\n"), "\(name) \(outcome.text)")
+      }
+    }
+    let sell = try #require(listed.first { $0.1.contains("sell") }).0
+    #expect(try Self.lookup("shop.so", ["0x\(sell)"], in: folder).text.hasPrefix("shop::sell(int)@plt\n"))
+  }
+
   @Test("A function with many symbols in it is found behind them", .enabled(if: hasCompiler, "cc is not installed"))
   func manyLabels() throws {
     let labels = (0..<100).map { "inner\($0): .type inner\($0), @function\\n nop\\n .size inner\($0), 1\\n" }.joined()

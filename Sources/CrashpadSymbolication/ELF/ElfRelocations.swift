@@ -45,6 +45,18 @@ struct ElfRelocations {
   }
 
   private func apply(_ table: ElfSection, _ target: UnsafeMutableRawBufferPointer) -> Bool {
+    let hasAddends = table.header.sh_type == UInt32(SHT_RELA)
+    return Self.forEach(table, file) { relocation, symbol in
+      guard let action = Action(file.machine, UInt32(truncatingIfNeeded: relocation.r_info)),
+        let offset = Int(exactly: relocation.r_offset), offset <= target.count - action.width
+      else { return }
+      let value = address(of: symbol) &+ UInt64(bitPattern: relocation.r_addend)
+      unsafe apply(action, value, hasAddends, offset, target)
+    }
+  }
+
+  /// Calls `body` with each relocation of a table, and its symbol. Returns false if the table can't be read.
+  static func forEach(_ table: ElfSection, _ file: ElfFile, _ body: (GElf_Rela, GElf_Sym) -> Void) -> Bool {
     guard let relocations = unsafe elf_getdata(table.handle, nil),
       let symbols = unsafe elf_getscn(file.elf, Int(table.header.sh_link)).flatMap({ unsafe elf_getdata($0, nil) }),
       table.header.sh_entsize > 0
@@ -61,12 +73,8 @@ struct ElfRelocations {
         (relocation.r_offset, relocation.r_info) = (short.r_offset, short.r_info)
       }
       var symbol = GElf_Sym()
-      guard unsafe gelf_getsym(symbols, Int32(clamping: relocation.r_info >> 32), &symbol) != nil,
-        let action = Action(file.machine, UInt32(truncatingIfNeeded: relocation.r_info)),
-        let offset = Int(exactly: relocation.r_offset), offset <= target.count - action.width
-      else { continue }
-      let value = address(of: symbol) &+ UInt64(bitPattern: relocation.r_addend)
-      unsafe apply(action, value, hasAddends, offset, target)
+      guard unsafe gelf_getsym(symbols, Int32(clamping: relocation.r_info >> 32), &symbol) != nil else { continue }
+      body(relocation, symbol)
     }
     return true
   }

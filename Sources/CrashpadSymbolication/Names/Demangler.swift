@@ -64,6 +64,9 @@ package struct Demangler: Sendable {
   /// mangled.
   package static func demangle(_ symbol: String, _ form: NameForm = .full) -> String? {
     guard form != .mangled, mayBeMangled(symbol), symbol.utf8.count <= maximumLength else { return nil }
+    if symbol.hasSuffix(ElfStubs.suffix) {
+      return demangle(String(symbol.dropLast(ElfStubs.suffix.count)), form).map { $0 + ElfStubs.suffix }
+    }
     var bytes = Array(symbol.utf8)
     guard !bytes.contains(0) else { return nil }
     // LLVM's outlined functions have C names, with an additional underscore in Mach-O files and their DWARF.

@@ -62,6 +62,9 @@ final class ElfModule {
   /// The functions and lines of a program of Go.
   private lazy var goLines: GoLines? = files.firstResult { GoLines($0) }
 
+  /// The stubs through which the program calls other files.
+  private lazy var stubs: ElfStubs? = loaded.flatMap { ElfStubs($0) }
+
   /// Whether there are neither names nor lines.
   var isEmpty: Bool { info == nil && tables.isEmpty && goLines == nil }
 
@@ -135,7 +138,9 @@ final class ElfModule {
     if let found, found.frames.last?.function != nil { return found }
     if let found = goLines?.lookup(address) { return found }
     // DWARF has lines only, or nothing: the symbol table has the name.
-    guard let (entry, name) = symbol(at: address) else { return found }
+    let symbol = symbol(at: address)
+    if found == nil, (symbol?.entry.size ?? 0) == 0, let stub = stubs?.lookup(address) { return stub }
+    guard let (entry, name) = symbol else { return found }
     let frame = SymbolizedAddress.Frame(function: name, location: found?.frames.last?.location)
     return SymbolizedAddress(frames: [frame], functionAddress: entry.address, isNearest: entry.size == 0)
   }
