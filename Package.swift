@@ -352,7 +352,7 @@ if Context.environment["CRASHPADCTL_FUZZ"] != nil {
       path: "Tests/Fuzz/FuzzSupport"))
   for name in [
     "FuzzIntermediateDump", "FuzzDumpJSON", "FuzzMinidump", "FuzzCore", "FuzzMachO", "FuzzSym", "FuzzElf",
-    "FuzzReport", "FuzzCrashText", "FuzzPacked", "FuzzPE", "FuzzWrapped", "FuzzIndex",
+    "FuzzReport", "FuzzCrashText", "FuzzPacked", "FuzzPE", "FuzzWrapped", "FuzzIndex", "FuzzSharedCache",
   ] {
     package.targets.append(
       .executableTarget(
@@ -362,9 +362,11 @@ if Context.environment["CRASHPADCTL_FUZZ"] != nil {
           "IntermediateDump",
           "CrashpadJSON", "CrashpadMinidump", "CrashpadSnapshot", "CrashpadSymbolication",
           .product(name: "SystemPackage", package: "swift-system"),
-        ] + (["FuzzCore", "FuzzElf", "FuzzMachO"].contains(name) ? ["DumpSynth"] : [])
-          + (["FuzzCore", "FuzzElf", "FuzzMachO", "FuzzReport", "FuzzCrashText", "FuzzPE", "FuzzWrapped"].contains(name)
-            ? ["FuzzSupport"] : []),
+        ] + (["FuzzCore", "FuzzElf", "FuzzMachO", "FuzzSharedCache"].contains(name) ? ["DumpSynth"] : [])
+          + ([
+            "FuzzCore", "FuzzElf", "FuzzMachO", "FuzzReport", "FuzzCrashText", "FuzzPE", "FuzzWrapped",
+            "FuzzSharedCache",
+          ].contains(name) ? ["FuzzSupport"] : []),
         path: "Tests/Fuzz/\(name)",
         swiftSettings: [.unsafeFlags(["-parse-as-library"])]))
   }

@@ -200,6 +200,8 @@ extension SymbolRefusal.Reason {
     case .compressed(let text): text
     case .noSymbolFiles: "no symbol files"
     case .tooManyFiles(let most): "more than \(most) files"
+    case .sharedCache(let finding): finding.sentence
+    case .cachePart: "a part of a shared cache"
     }
   }
 }

@@ -236,6 +236,9 @@ struct SampleFiles {
     var library = SynthElf()
     library.buildID = [1, 2, 3, 4, 5, 6, 7, 8]
     try write(Data(library.bytes), "lib/libapp.so")
+    for (suffix, bytes) in SynthSharedCache(.named).files {
+      try write(Data(bytes), "dyld_shared_cache_arm64e" + suffix)
+    }
     try write(Data("MODULE Linux x86_64 000000000000000000000000000000000 app\nPUBLIC 1000 0 main\n".utf8), "app.sym")
   }
 

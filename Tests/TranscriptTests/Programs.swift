@@ -9,6 +9,33 @@ extension Samples {
     return elf.bytes
   }
 
+  private static let system = SynthSharedCache(.named, images: 3, functions: 6, seed: 3)
+
+  private static func cache(_ place: String, except missing: [String] = []) -> [(String, [UInt8])] {
+    system.files.filter { !missing.contains($0.suffix) }.map {
+      (place + "/dyld_shared_cache_arm64e" + $0.suffix, $0.bytes)
+    }
+  }
+
+  /// A report with a frame in each function of two libraries of the system, of which it has no names.
+  private static var systemReport: [UInt8] {
+    var report = SynthReport()
+    let libraries = system.images.prefix(2)
+    report.images += libraries.map { image in
+      SynthReport.Image(
+        name: String(image.path.dropFirst(9)), path: image.path, base: image.address + 0x1234_0000, size: 0x1000,
+        uuid: Hex.uuid(image.uuid))
+    }
+    report.threads[0].frames = libraries.enumerated().flatMap { index, image in
+      image.functions.map { SynthReport.Frame(4 + index, $0.address - image.address + 4) }
+    }
+    return report.bytes
+  }
+
+  static let sharedCaches = Dictionary(
+    uniqueKeysWithValues: cache("system") + cache("incomplete", except: [".01", ".symbols"])
+      + [("system.ips", systemReport)])
+
   static let programs: [String: [UInt8]] = [
     "app": program(),
     "no-build-id": program {

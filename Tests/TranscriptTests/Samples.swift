@@ -9,7 +9,7 @@ enum Samples {
     var files = good
     let more = [
       framing, keys, meaning, contradictions, minidumps, windowsMinidumps, microdumps,
-      damagedMinidumps, documents, cores, damagedCores, programs,
+      damagedMinidumps, documents, cores, damagedCores, programs, sharedCaches,
       symbolFiles, reports, explainedReports,
     ]
     for more in more {

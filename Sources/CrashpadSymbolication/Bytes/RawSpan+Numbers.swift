@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import CrashpadBytes
+internal import CrashpadSnapshot
 
 /// Encodings of numbers and texts in object files.
 extension RawSpan {
@@ -68,5 +69,10 @@ extension RawSpan {
     let room = min(byteCount - start, 1 << 16)
     let end = firstZero(in: ByteRange(offset: start, count: room))
     return end < byteCount ? text(in: ByteRange(offset: start, count: end - start)) : nil
+  }
+
+  /// The 16 bytes of a UUID.
+  func uuid(at offset: Int) -> UUIDBytes {
+    UUIDBytes(high: uint64(at: offset).byteSwapped, low: uint64(at: offset + 8).byteSwapped)
   }
 }

@@ -61,6 +61,15 @@ struct SharedBytes: @unchecked Sendable {
   }
 }
 
+extension InputFile {
+  /// All bytes.
+  var shared: SharedBytes {
+    withBytes { bytes in
+      unsafe bytes.withUnsafeBytes { unsafe SharedBytes($0, owner: self) }
+    }
+  }
+}
+
 @safe
 private final class OwnedMemory {
   let buffer: UnsafeMutableRawBufferPointer

@@ -25,6 +25,12 @@ package final class SymbolInputs: Sendable {
     return index
   }
 
+  /// Adds the files that others opened.
+  func add(_ other: SymbolInputs) {
+    let more = other.files.withLock { $0 }
+    files.withLock { $0 += more }
+  }
+
   /// A compressed file that can't be decompressed.
   package struct Compressed: Error {
     package let compression: String

@@ -101,10 +101,12 @@ struct TextLineReader {
 
 extension RawSpan {
   /// The name of a function or file in a symbol file, truncated to 64 KiB: the longest real names have about 20 KB, and
-  /// a damaged file may consist of one name. Nil if there is none: writers leave a blank for what they don't know.
+  /// a damaged file may consist of one name. Nil if there is none: writers leave a blank for what they don't know, and
+  /// Apple's tools what stands for a name that they took out.
   func name(in range: ByteRange) -> String? {
     let name = text(in: ByteRange(offset: range.offset, count: min(range.count, 1 << 16)))
-    return name.utf8.allSatisfy { $0 == 0x20 || $0 == 0x0d || $0 == 0x09 } ? nil : name
+    let isBlank = name.utf8.allSatisfy { $0 == 0x20 || $0 == 0x0d || $0 == 0x09 }
+    return isBlank || name == redactedName ? nil : name
   }
 
   /// The offset of the next line feed, or the end of the bytes. Reading a symbol file of 100 MB spends most of its time

@@ -51,9 +51,6 @@ extension MachOFile {
   /// The bytes of a section; empty if they are not in the file.
   func bytes(_ section: MachOSection) -> SharedBytes {
     guard let content = section.content else { return SharedBytes() }
-    let whole = file.withBytes { bytes in
-      unsafe bytes.withUnsafeBytes { unsafe SharedBytes($0, owner: file) }
-    }
-    return whole.part(UInt64(content.offset), UInt64(content.count))
+    return file.shared.part(UInt64(content.offset), UInt64(content.count))
   }
 }

@@ -2,6 +2,7 @@
 internal import CCrashpadElfutils
 package import CrashpadBytes
 internal import CrashpadFiles
+internal import CrashpadSnapshot
 package import SystemPackage
 
 /// The contents of a file with symbols, counted and named, to find out why lines are missing.
@@ -11,6 +12,7 @@ package enum SymbolContents: Sendable {
   /// The slices of a universal file, or of the files in a bundle; one for any other Mach-O file.
   case machO([MachO])
   case pe(PE)
+  case sharedCache(Cache)
 
   package struct Elf: Sendable {
     package let module: BreakpadModule
@@ -67,6 +69,7 @@ package enum SymbolContents: Sendable {
     case .breakpad: self = .breakpad(try Breakpad(path))
     case .machO: self = .machO(try MachO.all(path))
     case .pe: self = .pe(try PE(path))
+    case .sharedCache: self = .sharedCache(try Cache(path))
     case .elf:
       do {
         let places = DebugPlaces()
@@ -256,6 +259,28 @@ extension SymbolContents {
         operatingSystem: "windows", architecture: file.machine.map { "\($0)" } ?? "unknown",
         debugID: database?.id.text ?? "", codeID: file.codeID, name: path.lastComponent?.string ?? "")
       (self.exports, self.functions) = (exports, functions)
+    }
+  }
+}
+
+extension SymbolContents {
+  /// A dyld shared cache.
+  package struct Cache: Sendable {
+    package let uuid: String
+    package let architecture: String
+    package let images: Int
+    package let parts: Int
+    package let localSymbols: SharedCacheLocalState
+    package let problems: [SharedCacheProblem]
+
+    /// Throws as `SharedCache.init`.
+    init(_ path: FilePath) throws {
+      let cache = try SharedCache(path)
+      try cache.checkReading()
+      uuid = cache.uuid.text
+      architecture = cache.architecture
+      (images, parts, localSymbols) = (cache.imageCount, cache.partCount, cache.localSymbols)
+      problems = cache.problems
     }
   }
 }

@@ -16,10 +16,12 @@ package struct SymbolFileIdentity: Sendable {
     case breakpad = "Breakpad"
     /// A program or library of Windows.
     case pe = "PE"
+    /// The libraries of one of Apple's systems.
+    case sharedCache = "shared cache"
   }
 
   package let format: Format
-  /// Several for a universal file; empty if the file has no id.
+  /// Several for a universal file, and those of all images for a shared cache; empty if the file has no id.
   package let debugIDs: [DebugID]
   /// NT_GNU_BUILD_ID of an ELF file.
   package let buildID: [UInt8]
@@ -33,6 +35,7 @@ package struct SymbolFileIdentity: Sendable {
     if start.starts(with: [0x7f, 0x45, 0x4c, 0x46]) { return .elf }
     if start.starts(with: Array("MODULE ".utf8)) { return .breakpad }
     if start.starts(with: Array("MZ".utf8)) { return .pe }
+    if unsafe SharedCacheHeader.architecture(start.span.bytes) != nil { return .sharedCache }
     let machO: [[UInt8]] = [
       [0xcf, 0xfa, 0xed, 0xfe], [0xce, 0xfa, 0xed, 0xfe], [0xca, 0xfe, 0xba, 0xbe], [0xca, 0xfe, 0xba, 0xbf],
     ]
@@ -81,6 +84,12 @@ package struct SymbolFileIdentity: Sendable {
       guard let identity else { throw SymbolFileIdentity.UnknownFormat() }
       buildID = []
       debugIDs = identity.map { [$0] } ?? []
+    case .sharedCache:
+      buildID = []
+      let file = try SymbolInputs().open(path)
+      let header = file.withBytes { SharedCacheHeader($0) }
+      try file.checkReading()
+      debugIDs = header.map { $0.isPart ? [] : $0.images.map { DebugID(uuid: $0.uuid) } } ?? []
     case .breakpad:
       buildID = []
       let line = String(decoding: start.bytes.prefix { $0 != 0x0a && $0 != 0x0d }, as: UTF8.self)

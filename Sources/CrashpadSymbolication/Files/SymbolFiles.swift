@@ -25,11 +25,13 @@ package enum SymbolFiles {
     case .pe:
       guard let symbols = PESymbols(try places.inputs.open(path)) else { throw SymbolFileIdentity.UnknownFormat() }
       return symbols
+    case .sharedCache: return SharedCacheSymbols(try SharedCache(path))
     case .machO:
       guard let file = slice(of: try places.inputs.open(path), with: id, architecture: architecture) else {
         throw SymbolFileIdentity.UnknownFormat()
       }
-      return MachOSymbols(loaded: file.kind == .debugSymbols ? nil : file, companion: file.hasDwarf ? file : nil)
+      return MachOSymbols(
+        loaded: file.kind == .debugSymbols ? nil : file, companion: file.hasDwarf ? file : nil, places: places)
     }
   }
 

@@ -68,6 +68,8 @@ package struct SymbolStore {
       guard let own = buildIDPath(file.buildID) else { return [] }
       return (file.hasCode ? [path.pushing(FilePath(own))] : [])
         + (file.hasSymbols ? [path.pushing(FilePath("\(own).debug"))] : [])
+    // Its images are found by their ids in the cache, which is several files.
+    case .sharedCache: return []
     case .machO, .breakpad, .pe:
       let name = FilePath(file.name).lastComponent?.string ?? "unknown"
       return file.debugIDs.map { id in
@@ -141,7 +143,7 @@ extension SymbolStore.File {
     let identity = try SymbolFileIdentity(path)
     self.path = path
     format = identity.format
-    debugIDs = identity.debugIDs
+    debugIDs = format == .sharedCache ? [] : identity.debugIDs
     buildID = identity.buildID
     let own = path.lastComponent?.string ?? ""
     switch format {
@@ -152,7 +154,7 @@ extension SymbolStore.File {
       hasCode = file.hasCode
       hasSymbols = file.hasDebugInfo || file.section(".symtab") != nil
       try file.input?.checkReading()
-    case .machO, .pe:
+    case .machO, .pe, .sharedCache:
       (name, hasCode, hasSymbols) = (own, true, true)
     case .breakpad:
       let start = try InputFile.prefix(of: path, count: 4096)

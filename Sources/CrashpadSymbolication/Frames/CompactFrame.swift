@@ -77,8 +77,8 @@ extension MachOFile {
     guard unwind.encoding & 0x0f00_0000 == 0x0300_0000 else { return value * 8 }
     // From 2 KiB on, the size is the operand of `sub rsp`; the encoding has the offset of that operand in the function,
     // and the number of pushes before it.
-    guard let offset = codeOffset(unwind.start &+ value, 4) else { return nil }
-    return UInt64(file.withBytes { $0.uint32(at: offset) }) + UInt64(unwind.encoding >> 13 & 7) * 8
+    guard let size = code(at: unwind.start &+ value, count: 4) else { return nil }
+    return UInt64(size) + UInt64(unwind.encoding >> 13 & 7) * 8
   }
 
   /// The saved registers, from the lowest address upwards. Their order is encoded as a number in a mixed radix, in

@@ -85,13 +85,17 @@ extension MachOFile {
     return lowered
   }
 
-  private func instruction(at address: UInt64) -> UInt32? {
-    guard let offset = codeOffset(address, 4) else { return nil }
-    return file.withBytes { $0.uint32(at: offset) }
+  private func instruction(at address: UInt64) -> UInt32? { code(at: address, count: 4) }
+
+  /// `count` bytes of code, 1 or 4, little-endian; nil if there are none.
+  func code(at address: UInt64, count: Int) -> UInt32? {
+    if let code { return isCode(address) ? code.code(at: address, count: count) : nil }
+    guard let offset = codeOffset(address, count) else { return nil }
+    return file.withBytes { UInt32($0.number(at: offset, size: count, isSigned: false)) }
   }
 
   /// The offset in the file of `count` bytes of code; nil if the file does not have them.
-  func codeOffset(_ address: UInt64, _ count: Int) -> Int? {
+  private func codeOffset(_ address: UInt64, _ count: Int) -> Int? {
     for section in sections where section.hasInstructions && section.contains(address) {
       guard let content = section.content, address - section.address <= UInt64(Int.max),
         Int(address - section.address) <= content.count - count
@@ -107,17 +111,15 @@ extension MachOFile {
   private func prologueCallerX86(
     _ callee: FrameRegisters, _ address: UInt64, _ unwind: CompactUnwind, _ memory: (UInt64) -> UInt64?
   ) -> FrameRegisters? {
-    guard let stack = callee.stackPointer, let offset = codeOffset(address, 1) else { return nil }
+    guard let stack = callee.stackPointer, let code = code(at: address, count: 1) else { return nil }
     // RET: only the return address is left on the stack.
-    let isReturn = file.withBytes { $0.uint8(at: offset) } == 0xc3
+    let isReturn = code == 0xc3
     let hasFrame = unwind.encoding & 0x0f00_0000 == 0x0100_0000
     var caller = callee.preserved()
     if address == unwind.start || isReturn {
       caller.instructionPointer = memory(stack)
       caller.stackPointer = stack &+ 8
-    } else if hasFrame, address == unwind.start &+ 1, let start = codeOffset(unwind.start, 1),
-      file.withBytes({ $0.uint8(at: start) }) == 0x55
-    {
+    } else if hasFrame, address == unwind.start &+ 1, self.code(at: unwind.start, count: 1) == 0x55 {
       // After PUSH rbp
       caller.framePointer = memory(stack)
       caller.instructionPointer = memory(stack &+ 8)

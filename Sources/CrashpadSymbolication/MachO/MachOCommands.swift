@@ -50,20 +50,12 @@ struct MachOCommands: Sendable {
     _ slice: RawSpan, _ end: Int, _ header: MachOHeader, reporting: Bool,
     _ body: (inout MachOCommands, RawSpan, Int) -> Void
   ) {
-    var offset = header.size
-    for number in 0..<Int(header.commandCount) {
-      guard end - offset >= 8 else {
-        if reporting { complain(MachORules.badLoadCommand, offset, "command \(number)", nil) }
-        return
-      }
-      let size = Int(slice.uint32(at: offset + 4))
-      guard size >= 8, size <= end - offset else {
-        if reporting { complain(MachORules.badLoadCommand, offset, "command \(number)", UInt64(size)) }
-        return
-      }
-      body(&self, slice.extracting(offset..<offset + size), offset)
-      offset += size
+    var list = MachOCommandList(header, end: end)
+    while let range = list.next(in: slice) {
+      body(&self, slice.extracting(range.offset..<range.end), range.offset)
     }
+    guard reporting, let fault = list.fault else { return }
+    complain(MachORules.badLoadCommand, fault.offset, "command \(fault.number)", fault.size)
   }
 
   private mutating func complain(_ rule: Rule, _ offset: Int, _ path: String, _ found: UInt64?) {
@@ -163,7 +155,7 @@ struct MachOCommands: Sendable {
   }
 
   /// The layout of a segment command and of the sections in it, in bytes.
-  private struct SegmentLayout {
+  struct SegmentLayout {
     let name: String
     let size: Int
     let sectionSize: Int
@@ -173,10 +165,12 @@ struct MachOCommands: Sendable {
     let count: Int
     let content: Int
     let flags: Int
+    /// The offset of the offset of the segment's bytes.
+    var fileOffset: Int { 24 + 2 * width }
   }
-  private static let wide = SegmentLayout(
+  static let wide = SegmentLayout(
     name: "LC_SEGMENT_64", size: 72, sectionSize: 80, width: 8, count: 64, content: 48, flags: 64)
-  private static let narrow = SegmentLayout(
+  static let narrow = SegmentLayout(
     name: "LC_SEGMENT", size: 56, sectionSize: 68, width: 4, count: 48, content: 40, flags: 56)
 
   private mutating func readSegment(_ command: RawSpan, _ offset: Int, _ slice: RawSpan, _ layout: SegmentLayout) {
@@ -184,8 +178,8 @@ struct MachOCommands: Sendable {
     let width = layout.width
     func number(_ place: Int) -> UInt64 { command.number(at: place, size: width, isSigned: false) }
     let segment = MachOSegment(
-      name: command.name(at: 8), address: number(24), size: number(24 + width), fileOffset: number(24 + 2 * width),
-      fileSize: number(24 + 3 * width))
+      name: command.name(at: 8), address: number(24), size: number(24 + width), fileOffset: number(layout.fileOffset),
+      fileSize: number(layout.fileOffset + width))
     segments.append(segment)
     let path = "segment \(segment.name)"
     if ByteRange(segment.fileOffset, segment.fileSize, within: slice.byteCount) == nil {
@@ -231,7 +225,7 @@ struct MachOCommands: Sendable {
 
 extension RawSpan {
   /// A name in 16 bytes, padded with zeros.
-  fileprivate func name(at offset: Int) -> String {
+  func name(at offset: Int) -> String {
     let end = firstZero(in: ByteRange(offset: offset, count: 16))
     return text(in: ByteRange(offset: offset, count: end - offset))
   }

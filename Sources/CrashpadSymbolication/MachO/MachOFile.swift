@@ -26,6 +26,8 @@ package struct MachOFile: Sendable {
   private let header: MachOHeader
   private let commands: MachOCommands
   private let index = MachOIndex()
+  /// The code, if it is in other files.
+  private(set) var code: (any CodeSource)?
 
   package var architecture: MachOArchitecture { header.architecture }
   package var kind: MachOKind { header.kind }
@@ -62,11 +64,23 @@ package struct MachOFile: Sendable {
     (textAddress, textSize) = (text?.address ?? 0, text?.size ?? 0)
   }
 
+  /// Reads a file whose code is elsewhere. Throws `Refusal`.
+  init(_ file: InputFile, code: any CodeSource) throws(Refusal) {
+    try self.init(file)
+    self.code = code
+  }
+
   /// Findings about the parts that have been read so far.
   package var findings: FindingList {
     var all = commands.findings
     if let lazy = index.findings { all.append(contentsOf: lazy) }
-    return all
+    guard code != nil, !all.isEmpty else { return all }
+    // The bytes were put together: their offsets are in no file.
+    var placeless = FindingList()
+    for finding in all {
+      placeless.append(Finding(finding.rule, path: finding.path, expected: finding.expected, found: finding.found))
+    }
+    return placeless
   }
 
   /// The first section with that name.
@@ -78,20 +92,22 @@ package struct MachOFile: Sendable {
 
   // MARK: The header
 
-  private static let magic32: UInt32 = 0xfeed_face
-
   private static func header(_ file: InputFile, _ range: ByteRange) throws(Refusal) -> MachOHeader {
     let result: Result<MachOHeader, Refusal> = file.withBytes { bytes in
       guard range.offset >= 0, range.count >= 4, range.offset <= bytes.byteCount,
         range.count <= bytes.byteCount - range.offset
       else { return .failure(.notMachO) }
-      return header(bytes.extracting(range.offset..<range.end))
+      return MachOHeader.read(bytes.extracting(range.offset..<range.end))
     }
     return try result.get()
   }
+}
 
-  /// The header at the beginning of a file, or of a slice.
-  static func header(_ slice: RawSpan) -> Result<MachOHeader, Refusal> {
+extension MachOHeader {
+  private static let magic32: UInt32 = 0xfeed_face
+
+  /// Reads the header at the start of `slice`.
+  static func read(_ slice: RawSpan) -> Result<MachOHeader, MachOFile.Refusal> {
     guard slice.byteCount >= 4 else { return .failure(.notMachO) }
     switch slice.uint32(at: 0) {
     case 0xfeed_facf: break

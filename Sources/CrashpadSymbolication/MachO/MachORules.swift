@@ -15,5 +15,18 @@ package enum MachORules {
   package static let badFunctionStarts = Rule(
     "bad-function-starts", .warning, "The list of function starts of a Mach-O file ends early")
 
-  package static let all = [badLoadCommand, rangeOutsideFile, badSlice, badSymbol, badFunctionStarts]
+  package static let missingObject = Rule(
+    "missing-object", .warning, "An object file with debug information was not found")
+  package static let otherObject = Rule(
+    "other-object", .warning, "An object file with debug information is another than the program was linked of")
+  package static let unreadableObject = Rule(
+    "unreadable-object", .warning, "An object file with debug information can't be read")
+  package static let unverifiedObject = Rule(
+    "unverified-object", .warning,
+    "An object file is used, although it may be another than the program was linked of")
+
+  package static let all = [
+    badLoadCommand, rangeOutsideFile, badSlice, badSymbol, badFunctionStarts, missingObject, otherObject,
+    unreadableObject, unverifiedObject,
+  ]
 }

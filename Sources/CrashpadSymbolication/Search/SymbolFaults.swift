@@ -39,6 +39,7 @@ extension SymbolRefusal.Reason {
       self = .compressed("it is compressed (\(error.compression)) and \(error.reason)")
     case let error as SymbolInputs.SeveralFiles:
       self = .compressed("it is a zip archive with \(error.count) files with symbols, which has to be unpacked")
+    case let error as SharedCache.NotACache: self = error.isPart ? .cachePart : .unknownFormat
     case let error as SymbolFileIdentity.UnknownFormat: self = error.isPDB ? .pdb : .unknownFormat
     default: self = .unknownFormat
     }
@@ -47,7 +48,7 @@ extension SymbolRefusal.Reason {
   /// Whether the file itself can't be read, whatever is in it.
   var isUnreadable: Bool {
     switch self {
-    case .unreadable, .notWhole, .notAFile, .compressed, .tooManyFiles: true
+    case .unreadable, .notWhole, .notAFile, .compressed, .tooManyFiles, .sharedCache, .cachePart: true
     case .otherBuild, .noIdentity, .otherChecksum, .unknownFormat, .pdb, .noSymbolFiles: false
     }
   }

@@ -24,7 +24,7 @@ package enum SymbolFileRules {
   package static let all =
     [otherBuild, noIdentity, otherChecksum, unknownFormat, unreadable, unverified, noSymbolFiles, unused]
     + BreakpadRules.all
-    + ElfRules.all + MachORules.all
+    + ElfRules.all + MachORules.all + SharedCacheRules.all
 }
 
 /// A finding about a file with symbols.
@@ -64,6 +64,10 @@ extension SymbolRefusal {
     case .tooManyFiles(let most):
       let text = "it has more than \(most) files, of which the others are not looked at"
       return (SymbolFileRules.unreadable, nil, .text(text))
+    case .sharedCache(let finding): return (finding.rule, finding.expected, finding.found)
+    case .cachePart:
+      let text = "a part of a dyld shared cache, which is read with the file that lists the libraries"
+      return (SymbolFileRules.unknownFormat, nil, .text(text))
     }
   }
 }

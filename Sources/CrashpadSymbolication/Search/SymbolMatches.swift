@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+package import CrashpadBytes
 package import SystemPackage
 
 /// The files of one module that were found, and those that were not used.
@@ -58,6 +59,10 @@ package struct SymbolRefusal: Sendable {
     case noSymbolFiles
     /// A folder with more files than are looked at.
     case tooManyFiles(Int)
+    /// It belongs to a shared cache, or is a cache of which a part can't be used.
+    case sharedCache(Finding)
+    /// It is a part of a shared cache, which is read with the file that lists the images.
+    case cachePart
   }
 
   package let path: FilePath

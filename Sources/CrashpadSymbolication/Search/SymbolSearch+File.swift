@@ -50,9 +50,9 @@ package struct FileSymbols: Sendable {
     for inputs in inputs { try inputs.checkReading(of: path) }
   }
 
-  /// Nil if the file no longer exists.
+  /// Nil if the file no longer exists, or is of many modules.
   private static func identity(_ path: FilePath, _ symbols: any SymbolFile) -> ModuleIdentity? {
-    guard let own = try? SymbolFileIdentity(path) else { return nil }
+    guard let own = try? SymbolFileIdentity(path), own.format != .sharedCache else { return nil }
     // The file in `.gnu_debuglink` may be in a system-wide folder, which requires the absolute path.
     let real = realPath(path) ?? path
     return ModuleIdentity(

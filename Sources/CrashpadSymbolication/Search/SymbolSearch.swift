@@ -15,6 +15,7 @@ package struct SymbolSearch: Sendable {
   package let faults = SymbolFaults()
 
   private let perfMaps: PerfMaps
+  private let caches = SharedCaches()
 
   private enum Named: Sendable {
     case folder(SymbolFolder)
@@ -67,7 +68,7 @@ package struct SymbolSearch: Sendable {
   /// Searches for the symbols of one module.
   package func find(_ identity: ModuleIdentity) -> SymbolMatches {
     if cannotFind(identity) { return SymbolMatches() }
-    var pass = SymbolSearchPass(identity, places, faults)
+    var pass = SymbolSearchPass(identity, places, faults, caches)
     let candidates = SymbolCandidates(identity)
     for place in named where !pass.isComplete {
       switch place {

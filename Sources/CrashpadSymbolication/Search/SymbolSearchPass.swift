@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+internal import CrashpadBytes
 internal import CrashpadFiles
 internal import SystemPackage
 
@@ -23,9 +24,10 @@ struct SymbolSearchPass {
   private let places: DebugPlaces
   /// Files that can't be read.
   private let faults: SymbolFaults
+  private let caches: SharedCaches
 
-  init(_ identity: ModuleIdentity, _ places: DebugPlaces, _ faults: SymbolFaults) {
-    (self.identity, self.faults) = (identity, faults)
+  init(_ identity: ModuleIdentity, _ places: DebugPlaces, _ faults: SymbolFaults, _ caches: SharedCaches) {
+    (self.identity, self.faults, self.caches) = (identity, faults, caches)
     self.places = DebugPlaces(named: places.named, indexes: places.inputs.indexes)
   }
 
@@ -97,7 +99,9 @@ struct SymbolSearchPass {
   }
 
   private mutating func take(_ path: FilePath, _ isForAll: Bool, _ link: DebugLink?) throws {
+    if let cache = caches.known(path) { return takeImage(path, cache) }
     let own = try SymbolFileIdentity(path)
+    if own.format == .sharedCache { return takeImage(path, try caches.open(path)) }
     guard let isVerified = try verify(own, path, isForAll, link) else { return }
     switch own.format {
     case .elf: takeElf(path, try ElfFile(path, places.inputs), isVerified)
@@ -109,6 +113,22 @@ struct SymbolSearchPass {
       guard library == nil else { return }
       library = (path, try SymbolFiles.open(path, places: places), isVerified)
     case .machO: takeMachO(path, try places.inputs.open(path), isVerified)
+    case .sharedCache: break
+    }
+  }
+
+  /// Takes the module from a shared cache, if that has its UUID.
+  private mutating func takeImage(_ path: FilePath, _ cache: SharedCache) {
+    guard loadedMachO == nil, let id = identity.debugID, let image = cache.image(with: id.uuid) else { return }
+    for problem in cache.problems { faults.add(problem.path, .sharedCache(problem.finding())) }
+    places.inputs.add(cache.inputs)
+    switch cache.extract(image) {
+    case .file(let file): loadedMachO = (path, file, true)
+    // The part that is not there was said above.
+    case .absent: break
+    case .damaged:
+      let name = cache.imagePath(image)
+      faults.add(path, .sharedCache(Finding(SharedCacheRules.damaged, found: .text(name))))
     }
   }
 
@@ -220,7 +240,7 @@ struct SymbolSearchPass {
     for index in result.files.indices { result.files[index].url = addresses[result.files[index].path] }
     if let library { result.symbols.append(library.file) }
     if loadedMachO != nil || companion != nil {
-      result.symbols.append(MachOSymbols(loaded: loadedMachO?.file, companion: companion?.file))
+      result.symbols.append(MachOSymbols(loaded: loadedMachO?.file, companion: companion?.file, places: places))
     }
     if binary != nil || debug != nil {
       result.symbols.append(ElfSymbols(loaded: binary?.file, debug: debug?.file, places: places))

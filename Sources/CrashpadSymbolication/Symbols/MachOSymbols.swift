@@ -8,22 +8,28 @@ internal import Synchronization
 package final class MachOSymbols: SymbolFile {
   private let loaded: MachOFile?
   private let companion: MachOFile?
+  private let places: DebugPlaces
   /// The address of `__TEXT`.
   package let imageBase: UInt64
 
   private struct State {
     var isRead = false
     var info: DwarfInfo?
+    /// The debug information in object files, if there is no other.
+    var map: DebugMapInfo?
     var frames: DwarfFrames?
     var findings = FindingList()
   }
   /// The DWARF data, used by one call at a time.
   private let state = Mutex(State())
 
-  /// `companion` is the file in a dSYM of the same build.
-  init(loaded: MachOFile?, companion: MachOFile?) {
+  /// - Parameters:
+  ///   - companion: the file in a dSYM of the same build.
+  ///   - places: the places to search for object files.
+  init(loaded: MachOFile?, companion: MachOFile?, places: DebugPlaces = DebugPlaces()) {
     self.loaded = loaded
     self.companion = companion
+    self.places = places
     imageBase = (loaded ?? companion)?.textAddress ?? 0
   }
 
@@ -42,6 +48,7 @@ package final class MachOSymbols: SymbolFile {
     state.withLock { state in
       findings.append(contentsOf: state.findings)
       if let info = state.info { findings.append(contentsOf: info.findings) }
+      if let map = state.map { findings.append(contentsOf: map.findings) }
       if let frames = state.frames { findings.append(contentsOf: frames.findings) }
     }
     return findings
@@ -57,6 +64,7 @@ package final class MachOSymbols: SymbolFile {
           state.info = DwarfInfo(dwarf)
           if state.info == nil { state.findings.append(Finding(ElfRules.badDwarf)) }
         }
+        if !files.contains(where: \.hasDwarf) { state.map = loaded.flatMap { DebugMapInfo($0, places) } }
         state.frames = files.reversed().firstResult { file in
           file.exceptionFrames.flatMap { DwarfFrames([$0], file.architecture.isX86_64 ? .x86_64 : .arm64) }
         }
@@ -67,29 +75,33 @@ package final class MachOSymbols: SymbolFile {
 
   package func symbolize(_ offset: UInt64) -> SymbolizedAddress? {
     let address = imageBase &+ offset
-    let found = withDwarf { $0.info?.lookup(address) { _ in nil } }
+    let found = withDwarf { $0.info?.lookup(address) { _ in nil } ?? $0.map?.lookup(address) }
     if let found, found.frames.last?.function != nil { return found.relative(to: imageBase) }
     guard let (symbol, isNearest) = symbol(at: address) else { return found?.relative(to: imageBase) }
     let frame = SymbolizedAddress.Frame(function: symbol.name, location: found?.frames.last?.location)
     return SymbolizedAddress(frames: [frame], functionAddress: symbol.address &- imageBase, isNearest: isNearest)
   }
 
+  /// A symbol without a name says that the address is in none of the others.
   private func symbol(at address: UInt64) -> (symbol: MachOSymbol, isNearest: Bool)? {
-    if let symbol = files.firstResult({ $0.symbol(containing: address) }) { return (symbol, false) }
-    guard isCode(address) else { return nil }
-    return files.firstResult { $0.symbol(before: address) }.map { ($0, true) }
+    let found = files.compactMap { $0.symbol(containing: address) }
+    if let symbol = found.first(where: \.hasName) { return (symbol, false) }
+    guard found.isEmpty, isCode(address) else { return nil }
+    return files.firstResult { $0.symbol(before: address) }.flatMap { $0.hasName ? ($0, true) : nil }
   }
 
   private func isCode(_ address: UInt64) -> Bool { files.contains { $0.isCode(address) } }
 
   package func callPath(returningTo offset: UInt64) -> [CalledFunction] {
-    withDwarf { $0.info?.callPath(returningTo: imageBase &+ offset) } ?? []
+    let address = imageBase &+ offset
+    return withDwarf { $0.info?.callPath(returningTo: address) ?? $0.map?.callPath(returningTo: address) } ?? []
   }
 
   package func functionAddress(_ offset: UInt64) -> UInt64? {
     let address = imageBase &+ offset
     let function = files.firstResult { $0.function(containing: address)?.lowerBound }
-    let start = function ?? withDwarf { $0.info?.functionAddress(address) } ?? symbol(at: address)?.symbol.address
+    let described = withDwarf { $0.info?.functionAddress(address) ?? $0.map?.functionAddress(address) }
+    let start = function ?? described ?? symbol(at: address)?.symbol.address
     return start.map { $0 &- imageBase }
   }
 

@@ -119,6 +119,15 @@ extension BreakpadInput.OtherBuild: ExplainedError {
   var explanation: FailureText { FailureText("\(TextFormat.printable(path)) is of another build", .noData) }
 }
 
+extension SharedCache.NotACache: ExplainedError {
+  var explanation: FailureText {
+    FailureText(
+      isPart
+        ? "is a part of a dyld shared cache, which is read with the file that lists the libraries"
+        : "is no dyld shared cache, or one in a form that is not read", .noData)
+  }
+}
+
 extension SymbolInputs.SeveralFiles: ExplainedError {
   var explanation: FailureText {
     FailureText("is a zip archive with \(count) files with symbols, which has to be unpacked", .noData)

@@ -15,13 +15,15 @@ struct SymbolContentsDocument {
     "Output of `crashpadctl symbols info --format json`. The members after `status` depend on the format.",
     .argument("file", "The file.") { $0.file },
     .word(
-      "format", of: ["elf", "breakpad", "macho", "pe"], "`elf`, `breakpad`, `macho` or `pe`; null if it cannot be read."
+      "format", of: ["elf", "breakpad", "macho", "pe", "shared_cache"],
+      "`elf`, `breakpad`, `macho`, `pe` or `shared_cache`; null if it cannot be read."
     ) {
       switch $0.contents {
       case .elf: "elf"
       case .breakpad: "breakpad"
       case .machO: "macho"
       case .pe: "pe"
+      case .sharedCache: "shared_cache"
       case nil: nil
       }
     },
@@ -29,6 +31,7 @@ struct SymbolContentsDocument {
     .members(ifAny: elf) { if case .elf(let file) = $0.contents { file } else { nil } },
     .members(ifAny: breakpad) { if case .breakpad(let file) = $0.contents { file } else { nil } },
     .members(ifAny: pe) { if case .pe(let file) = $0.contents { file } else { nil } },
+    .members(ifAny: cache) { if case .sharedCache(let cache) = $0.contents { cache } else { nil } },
     .list("slices", slice, "The slices of a Mach-O file.", .omittable) {
       if case .machO(let slices) = $0.contents { slices } else { nil }
     })
@@ -39,6 +42,27 @@ struct SymbolContentsDocument {
     .text("debug_id", "The id, as in a Breakpad MODULE record.", .always) { $0.debugID },
     .text("code_id", "The id, as in a Breakpad INFO CODE_ID record.") { $0.codeID.isEmpty ? nil : $0.codeID },
     .text("name", "The name, as in a Breakpad MODULE record.", .always) { $0.name })
+
+  // MARK: Shared caches
+
+  private static let cache = Record<SymbolContents.Cache>(
+    .text("uuid", "The UUID of a dyld shared cache.", .always) { $0.uuid },
+    .text("architecture", "The architecture, as in a Breakpad MODULE record.", .always) { $0.architecture },
+    .number("images", "The number of libraries in a dyld shared cache.", .always) { $0.images },
+    .number("sub_caches", "The number of further files of a dyld shared cache.", .always) { $0.parts },
+    .word(
+      "local_symbols", of: ["none", "found", "missing"],
+      "The names of local functions in a dyld shared cache: `none`; `found`; or `missing`, as their file can't be used.",
+      .always
+    ) { $0.localSymbols.rawValue },
+    .list("problems", problem, "The files of a dyld shared cache that can't be used.", .omittable) {
+      $0.problems.isEmpty ? nil : $0.problems
+    })
+
+  private static let problem = Record<SharedCacheProblem>(
+    .path("file", "The file.", .always) { $0.path },
+    .text("code", "The code of the finding.", .always) { $0.finding().rule.code },
+    .text("text", "The sentence of the finding.", .always) { Sentences.sentence($0.finding()) })
 
   // MARK: PE
 

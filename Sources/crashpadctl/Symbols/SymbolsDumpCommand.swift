@@ -16,17 +16,20 @@ struct SymbolsDumpCommand: Command {
       """
       Reads executables, libraries, their debug files, and dSYM bundles. Without
       --debug, the debug file is searched where the file names it, next to it, and by
-      build id below /usr/lib/debug.
+      build id below /usr/lib/debug. With --shared-cache, writes a file for each
+      library of a system of Apple's.
 
       Examples:
         crashpadctl symbols dump app -o app.sym
         crashpadctl symbols dump app --debug app.debug -o symbols/
         crashpadctl symbols dump bin/* lib/*.so -o symbols/
+        crashpadctl symbols dump --shared-cache dyld_shared_cache_arm64e -o symbols/
       """))
 
   var files: [String] = []
   var output: String?
   var debug: String?
+  var sharedCache: String?
   var name: String?
   var noDemangle = false
   var noInlines = false
@@ -35,10 +38,14 @@ struct SymbolsDumpCommand: Command {
   var quiet = false
 
   mutating func rows(_ row: inout OptionRows) {
-    row.arguments(&files, "<files>", "Executables, libraries, debug files, or dSYM bundles.", .file())
+    row.arguments(
+      &files, "<files>", "Executables, libraries, debug files, or dSYM bundles.", .file(), isRequired: false)
     row.outputPath(
       &output, "Output: a .sym file, - for standard output (the default), or a directory for NAME/ID/NAME.sym files.")
     row.option(&debug, "--debug <file>", "Debug file of the same build.", .file())
+    row.option(
+      &sharedCache, "--shared-cache <file>",
+      "dyld shared cache; its other files are searched beside it. Needs -o with a directory.", .file())
     row.option(&name, "--name <name>", "Module name; by default the file's name.")
     row.flag(&noDemangle, "--no-demangle", "Write mangled names.")
     row.flag(&noInlines, "--no-inlines", "Write no inlined calls, which old readers do not understand.")
@@ -59,10 +66,19 @@ struct SymbolsDumpCommand: Command {
   func validate() throws {
     try checkText("--name", name.map { [$0] } ?? [])
     try checkJobs(jobs)
+    if sharedCache != nil { return try validateSharedCache() }
+    if files.isEmpty { throw ValidationError("Missing expected argument '<files> ...'") }
     guard files.count > 1 else { return }
     if debug != nil { throw ValidationError("--debug takes one file.") }
     if name != nil { throw ValidationError("--name takes one file.") }
     if output == nil || output == "-" { throw ValidationError("Several files need -o with a directory.") }
+  }
+
+  private func validateSharedCache() throws {
+    if !files.isEmpty { throw ValidationError("--shared-cache goes with no other files.") }
+    if debug != nil { throw ValidationError("--shared-cache and --debug exclude each other.") }
+    if name != nil { throw ValidationError("--shared-cache and --name exclude each other.") }
+    if output == nil || output == "-" { throw ValidationError("--shared-cache needs -o with a directory.") }
   }
 
   private enum Outcome: Sendable {
@@ -70,7 +86,18 @@ struct SymbolsDumpCommand: Command {
     case failed(text: String, status: ExitStatus)
   }
 
+  private var options: BreakpadWriter.Options {
+    var options = BreakpadWriter.Options()
+    options.demangles = !noDemangle
+    options.hasInlinedCalls = !noInlines
+    options.hasFrameRules = !noCFI
+    return options
+  }
+
   func run() throws {
+    if let sharedCache, let output {
+      throw try SharedCacheDump(sharedCache, options, to: FilePath(argument: output)).run(jobs: jobs, isQuiet: quiet)
+    }
     let isStore = isStore
     var failures: [ExitStatus] = []
     parallelMapInOrder(count: files.count, jobs: jobCount(jobs), work: { dump(files[$0], isStore) }) {
@@ -92,20 +119,22 @@ struct SymbolsDumpCommand: Command {
         return [.failed(text: "has \(sources.count) modules, which need -o with a directory", status: .usage)]
       }
       return sources.map { dump($0, path, isStore) }
+    } catch is BreakpadInput.NotElf where isSharedCache(file) {
+      return [.failed(text: "is a dyld shared cache, which --shared-cache reads", status: .usage)]
     } catch {
       let (text, status) = Sentences.failure(error, creating: false)
       return [.failed(text: text, status: status)]
     }
   }
 
+  private func isSharedCache(_ file: String) -> Bool {
+    hint { try SymbolFileIdentity(FilePath(argument: file)).format } == .sharedCache
+  }
+
   private func dump(_ source: BreakpadInput, _ path: FilePath, _ isStore: Bool) -> Outcome {
     let hasSymbols = source.hasSymbols
     if let failure = notWhole(source, path) { return failure }
     guard hasSymbols else { return .failed(text: "has no symbols", status: .noData) }
-    var options = BreakpadWriter.Options()
-    options.demangles = !noDemangle
-    options.hasInlinedCalls = !noInlines
-    options.hasFrameRules = !noCFI
     let target =
       output == "-"
       ? nil : output.map { isStore ? source.module.path(below: FilePath(argument: $0)) : FilePath(argument: $0) }

@@ -67,7 +67,23 @@ enum SymbolContentsText {
     case .breakpad(let file): text(file, name)
     case .pe(let file): text(file, name)
     case .machO(let slices): slices.map { text($0, name) }.joined(separator: "\n")
+    case .sharedCache(let cache): text(cache, name)
     }
+  }
+
+  private static func text(_ cache: SymbolContents.Cache, _ name: String) -> String {
+    let locals =
+      switch cache.localSymbols {
+      case .none: "none"
+      case .found: "found"
+      case .missing: "missing"
+      }
+    let rows =
+      [
+        ("UUID", cache.uuid), ("Images", grouped(cache.images)),
+        ("Sub-caches", cache.parts > 0 ? grouped(cache.parts) : "none"), ("Locals", locals),
+      ] + cache.problems.map { ("Problem", Sentences.line($0.place)) }
+    return lines("\(name): dyld shared cache, \(TextFormat.printable(cache.architecture))", rows)
   }
 
   private static func text(_ file: SymbolContents.PE, _ name: String) -> String {

@@ -103,6 +103,7 @@ final class MachOModule: ModuleFiles {
   /// Nil: Mach-O symbols have no sizes, and DWARF has all names.
   func symbolName(covering address: UInt64) -> String? { nil }
 
+  /// A symbol whose name was taken out says where other names end.
   func symbols() -> [ModuleSymbol] {
     var all: [ModuleSymbol] = []
     for symbol in file.symbols() where symbol.address != all.last?.address && !symbol.name.isEmpty {
