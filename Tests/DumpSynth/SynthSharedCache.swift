@@ -12,7 +12,7 @@ public struct SynthSharedCache: Sendable {
     case named
   }
 
-  /// Where the name of a function is.
+  /// The place of the name of a function.
   public enum Kind: CaseIterable, Sendable {
     /// In the library's own symbol table and in its trie
     case exported
@@ -48,7 +48,7 @@ public struct SynthSharedCache: Sendable {
   public let partUUID: [UInt8]
   public let linkeditUUID: [UInt8]
   public let symbolsUUID: [UInt8]
-  /// Of the files with code, with tables, and with local symbols.
+  /// The ends of the names of the files with code and with tables.
   public static let partSuffixes: [Shape: [String]] = [
     .single: [], .numbered: [".1", ".2"], .named: [".01", ".02.dyldlinkedit"],
   ]

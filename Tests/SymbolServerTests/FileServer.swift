@@ -24,11 +24,20 @@ final class FileServer: Sendable {
   private struct Log {
     var paths: [String] = []
     var fields: [String] = []
+    var posts: [Post] = []
     var isOver = false
     var open: Set<Int32> = []
   }
   private let log = Mutex(Log())
 
+  /// A request with a body.
+  struct Post: Sendable {
+    let path: String
+    let body: [UInt8]
+  }
+
+  /// The requests with a body that came whole.
+  var posts: [Post] { log.withLock { $0.posts } }
   /// The paths that were asked for.
   var paths: [String] { log.withLock { $0.paths } }
   /// The header fields of all requests.
@@ -76,22 +85,37 @@ final class FileServer: Sendable {
         log.paths.append(path)
         log.fields += lines.dropFirst().map(String.init)
       }
+      let field = lines.first { $0.lowercased().hasPrefix("content-length:") }
+      let length = field.flatMap { Int($0.dropFirst(15).filter { $0.isNumber }) }
+      if let length {
+        guard Self.fill(connection, &rest, length) else { return }
+        log.withLock { $0.posts.append(Post(path: path, body: Array(rest[..<length]))) }
+        rest.removeFirst(length)
+      }
       guard send(answer(path), connection) else { return }
     }
   }
 
   private static func head(_ connection: Int32, _ rest: inout [UInt8]) -> String? {
     while true {
-      let text = String(decoding: rest, as: UTF8.self)
-      if let end = text.range(of: "\r\n\r\n") {
-        rest = Array(text[end.upperBound...].utf8)
-        return String(text[..<end.lowerBound])
+      if let end = Data(rest).range(of: Data("\r\n\r\n".utf8)) {
+        defer { rest = Array(rest[end.upperBound...]) }
+        return String(decoding: rest[..<end.lowerBound], as: UTF8.self)
       }
-      var buffer = [UInt8](repeating: 0, count: 4096)
-      let count = unsafe recv(connection, &buffer, buffer.count, 0)
-      if count <= 0 { return nil }
-      rest += buffer[..<count]
+      guard receive(connection, &rest) else { return nil }
     }
+  }
+
+  private static func fill(_ connection: Int32, _ rest: inout [UInt8], _ count: Int) -> Bool {
+    while rest.count < count { guard receive(connection, &rest) else { return false } }
+    return true
+  }
+
+  private static func receive(_ connection: Int32, _ rest: inout [UInt8]) -> Bool {
+    var buffer = [UInt8](repeating: 0, count: 65_536)
+    let count = unsafe recv(connection, &buffer, buffer.count, 0)
+    if count > 0 { rest += buffer[..<count] }
+    return count > 0
   }
 
   /// Returns whether the connection may be used again.

@@ -36,6 +36,7 @@ struct FileNameTests {
     ("symbols index", #"symbols index "$N.store" -o "$N.index""#),
     ("symbols check", #"symbols check -s "$N.sym" --module '[no such]*' "$N.idump"; test $? = 65"#),
     ("symbols cache", #"symbols cache --symbols-cache "$N""#),
+    ("symbols upload", #"symbols upload "$N.sym" --to s3-layout="$N.up" && test -d "$N.up""#),
     ("symbolize", #"symbolize --no-system -s "$N.sym" "$N.idump""#),
     (
       "explain",

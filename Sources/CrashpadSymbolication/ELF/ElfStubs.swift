@@ -14,8 +14,6 @@ struct ElfStubs {
   /// Sorted by address.
   private var stubs: [Stub] = []
 
-  /// The end of the name of a stub, as other tools print it.
-  static let suffix = "@plt"
   /// Programs have some thousand stubs.
   private static let most = 1 << 18
 
@@ -41,7 +39,7 @@ struct ElfStubs {
     let next = stubs.indices.partitioningIndex { stubs[$0].address > address }
     guard next > 0, address - stubs[next - 1].address < stubs[next - 1].size else { return nil }
     let stub = stubs[next - 1]
-    let frame = SymbolizedAddress.Frame(function: stub.name + Self.suffix, location: nil)
+    let frame = SymbolizedAddress.Frame(function: stub.name + Demangler.stubSuffix, location: nil)
     return SymbolizedAddress(frames: [frame], functionAddress: stub.address, isNearest: false)
   }
 

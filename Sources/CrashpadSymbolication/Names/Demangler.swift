@@ -40,6 +40,9 @@ package struct Demangler: Sendable {
   /// The stacks of a program have some thousand functions; a caller with more names requests each of them once.
   private static let capacity = 1 << 16
 
+  /// The end of the name of a stub through which a program calls another file's function, as other tools print it.
+  static let stubSuffix = "@plt"
+
   package init(_ form: NameForm = .full) { self.form = form }
 
   /// The demangled name, or `symbol` itself if it is not mangled, damaged, or over a limit.
@@ -64,8 +67,8 @@ package struct Demangler: Sendable {
   /// mangled.
   package static func demangle(_ symbol: String, _ form: NameForm = .full) -> String? {
     guard form != .mangled, mayBeMangled(symbol), symbol.utf8.count <= maximumLength else { return nil }
-    if symbol.hasSuffix(ElfStubs.suffix) {
-      return demangle(String(symbol.dropLast(ElfStubs.suffix.count)), form).map { $0 + ElfStubs.suffix }
+    if symbol.hasSuffix(stubSuffix) {
+      return demangle(String(symbol.dropLast(stubSuffix.count)), form).map { $0 + stubSuffix }
     }
     var bytes = Array(symbol.utf8)
     guard !bytes.contains(0) else { return nil }

@@ -24,7 +24,7 @@ struct SharedCacheHeader: Sendable {
   /// Another file of the same cache.
   struct Part: Sendable {
     let uuid: UUIDBytes
-    /// What its name has behind that of the cache; nil if it can't be the end of a name.
+    /// The end of its name behind that of the cache; nil if it can't be one.
     let suffix: String?
   }
 
@@ -34,7 +34,7 @@ struct SharedCacheHeader: Sendable {
   private(set) var mappings: [Mapping] = []
   private(set) var images: [Image] = []
   private(set) var parts: [Part] = []
-  /// Of the file with the local symbols; nil if there is none.
+  /// The UUID of the file with the local symbols; nil if there is none.
   private(set) var symbolsUUID: UUIDBytes?
   /// The local symbols in this file; nil if there are none.
   private(set) var localSymbols: ByteRange?

@@ -10,7 +10,7 @@ struct SharedCacheImage {
   private let address: UInt64
   /// The header and the load commands.
   private var head: [UInt8]
-  /// What is behind them.
+  /// The bytes behind them.
   private var data: [UInt8] = []
   private var commands: [ByteRange] = []
   private var sections: [(address: UInt64, size: UInt64)] = []

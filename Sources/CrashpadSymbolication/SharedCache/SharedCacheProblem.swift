@@ -9,7 +9,7 @@ package struct SharedCacheProblem: Sendable {
     case unreadable(any Error)
     /// It is of another cache.
     case other(expected: UUIDBytes, found: UUIDBytes?)
-    /// What it has at this place can't be read.
+    /// A part of it can't be read.
     case damaged(String)
   }
 
@@ -17,7 +17,7 @@ package struct SharedCacheProblem: Sendable {
   package let kind: Kind
 }
 
-/// Where the local symbols of a shared cache are.
+/// The place of the local symbols of a shared cache.
 package enum SharedCacheLocalState: String, Sendable {
   /// The cache has none.
   case none

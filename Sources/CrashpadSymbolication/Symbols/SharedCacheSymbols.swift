@@ -41,7 +41,7 @@ package final class SharedCacheSymbols: SymbolFile {
         let symbols = MachOSymbols(loaded: file, companion: nil)
         known.images[image] = symbols
         return symbols
-      // What is absent was said when the cache was opened.
+      // The part that is not there was said when the cache was opened.
       case .absent: return nil
       case .damaged:
         known.findings.append(Finding(SharedCacheRules.damaged, found: .text(cache.imagePath(image))))

@@ -43,8 +43,7 @@ final class MultipartBody: RequestBody {
       text += Self.head(boundary, field.name) + "\r\n\r\n".utf8 + field.value + "\r\n".utf8
     }
     for file in files {
-      text += Self.head(boundary, file.name) + "; filename=\"".utf8 + Self.escaped(file.fileName)
-      text += "\"\r\nContent-Type: application/octet-stream\r\n\r\n".utf8
+      text += Self.fileHead(boundary, file.name, file.fileName)
       pieces.append(.bytes(text))
       pieces.append(.file(file.file, size: file.size))
       text = Array("\r\n".utf8)
@@ -57,6 +56,14 @@ final class MultipartBody: RequestBody {
       let (sum, overflow) = total.addingReportingOverflow(piece.count)
       return overflow ? .max : sum
     }
+  }
+
+  /// A form with one file whose bytes are in memory.
+  init(field: [UInt8], fileName: [UInt8], content: [UInt8], boundary: String) {
+    self.boundary = boundary
+    let head = Self.fileHead(boundary, field, fileName)
+    pieces = [.bytes(head), .bytes(content), .bytes(Array("\r\n--\(boundary)--\r\n".utf8))]
+    total = pieces.reduce(0) { $0 + $1.count }
   }
 
   var contentType: String { "multipart/form-data; boundary=\(boundary)" }
@@ -93,6 +100,11 @@ final class MultipartBody: RequestBody {
 
   private static func head(_ boundary: String, _ name: [UInt8]) -> [UInt8] {
     "--\(boundary)\r\nContent-Disposition: form-data; name=\"".utf8 + escaped(name) + "\"".utf8
+  }
+
+  private static func fileHead(_ boundary: String, _ name: [UInt8], _ fileName: [UInt8]) -> [UInt8] {
+    head(boundary, name) + "; filename=\"".utf8 + escaped(fileName)
+      + "\"\r\nContent-Type: application/octet-stream\r\n\r\n".utf8
   }
 
   /// Escapes quotes, line ends and the percent sign. As in Crashpad, a name ends at its first NUL.

@@ -77,6 +77,12 @@ package struct WebAddress: Sendable, Hashable {
     return WebAddress(self, userInfo: userInfo, path: path, query: queryBytes)
   }
 
+  /// The same server with another path of these components, which are escaped here.
+  package func withPath(_ components: [String]) -> WebAddress {
+    let path = components.flatMap { [UInt8(ascii: "/")] + Self.escaped($0.utf8) }
+    return WebAddress(self, userInfo: userInfo, path: path, query: queryBytes)
+  }
+
   /// Scheme, host, port and path: the address without what may be a secret.
   package var publicText: String { displayName + path }
 

@@ -128,6 +128,10 @@ extension SharedCache.NotACache: ExplainedError {
   }
 }
 
+extension ZipWriter.Failure: ExplainedError {
+  var explanation: FailureText { FailureText("can't be packed: \(description)", .noData) }
+}
+
 extension SymbolInputs.SeveralFiles: ExplainedError {
   var explanation: FailureText {
     FailureText("is a zip archive with \(count) files with symbols, which has to be unpacked", .noData)

@@ -4,7 +4,7 @@ import ArgumentParser
 struct SymbolsCommand: CommandGroup {
   static let commands: [any Command.Type] = [
     SymbolsLookupCommand.self, SymbolsDumpCommand.self, SymbolsInfoCommand.self, SymbolsIndexCommand.self,
-    SymbolsCheckCommand.self, SymbolsCacheCommand.self,
+    SymbolsCheckCommand.self, SymbolsCacheCommand.self, SymbolsUploadCommand.self,
   ]
 
   static let name = "symbols"

@@ -49,12 +49,16 @@ final class SymbolsIndexDocument {
 
   private static let file = Record<(hasStore: Bool, row: Row)>(
     .path("path", "The file.", .always) { $0.row.file.path },
-    .word("format", of: ["elf", "mach-o", "breakpad", "pe"], "`elf`, `mach-o`, `breakpad` or `pe`.", .always) {
+    .word(
+      "format", of: ["elf", "mach-o", "breakpad", "pe", "shared_cache"],
+      "`elf`, `mach-o`, `breakpad`, `pe` or `shared_cache`.", .always
+    ) {
       switch $0.row.file.format {
       case .elf: "elf"
       case .breakpad: "breakpad"
       case .pe: "pe"
-      default: "mach-o"
+      case .sharedCache: "shared_cache"
+      case .machO: "mach-o"
       }
     },
     .text("name", "The name of the module.", .always) { $0.row.file.name },

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import CrashpadBytes
+
+/// A zip archive with one member (PKWARE's APPNOTE.TXT), made in memory.
+package enum ZipWriter {
+  /// The content can't be in an archive of this form, or zlib is not installed.
+  package struct Failure: Error, Sendable, CustomStringConvertible {
+    package let description: String
+  }
+
+  /// - Parameter name: the path of the member in the archive.
+  package static func archive(_ name: String, _ content: InputFile) throws(Failure) -> [UInt8] {
+    guard content.byteCount < Int(UInt32.max), name.utf8.count < 1 << 16 else {
+      throw Failure(description: "it has more than 4 GiB")
+    }
+    let packed = try deflated(content)
+    guard packed.count < Int(UInt32.max) - 1 << 17 else { throw Failure(description: "it has more than 4 GiB") }
+    let sizes =
+      number(content.withBytes { CyclicRedundancyCheck.of($0) }) + number(UInt32(packed.count))
+      + number(UInt32(content.byteCount))
+    let path = Array(name.utf8)
+    // Version 2.0, names in UTF-8, deflated, and no time: the same content gives the same archive.
+    let fields: [UInt8] = [20, 0, 0, 8, 8, 0, 0, 0, 0x21, 0] + sizes + short(path.count) + [0, 0]
+    let local = [0x50, 0x4b, 3, 4] + fields + path
+    let directory =
+      [0x50, 0x4b, 1, 2, 20, 3] + fields + [0, 0, 0, 0, 0, 0] + number(0o100644 << 16) + number(0) + path
+    let end =
+      [0x50, 0x4b, 5, 6, 0, 0, 0, 0, 1, 0, 1, 0] + number(UInt32(directory.count))
+      + number(UInt32(local.count + packed.count)) + [0, 0]
+    return local + packed + directory + end
+  }
+
+  private static func number(_ value: UInt32) -> [UInt8] {
+    [0, 8, 16, 24].map { UInt8(truncatingIfNeeded: value >> $0) }
+  }
+
+  private static func short(_ value: Int) -> [UInt8] { [UInt8(value & 0xff), UInt8(value >> 8)] }
+
+  /// The bytes of a gzip stream without its header and its end, which are those of `deflate`.
+  private static func deflated(_ content: InputFile) throws(Failure) -> [UInt8] {
+    guard let stream = CompressionStream.gzip() else { throw Failure(description: "zlib is not installed") }
+    let all = content.withBytes { compressed($0, stream) }
+    guard let all, all.count >= 18 else { throw Failure(description: "it can't be compressed") }
+    return Array(all[10..<all.count - 8])
+  }
+
+  private static func compressed(_ bytes: RawSpan, _ stream: CompressionStream) -> [UInt8]? {
+    var result: [UInt8] = []
+    var block = [UInt8](repeating: 0, count: 256 << 10)
+    var taken = 0
+    while true {
+      let rest = bytes.extracting(taken..<bytes.byteCount)
+      let step = unsafe block.withUnsafeMutableBytes { buffer in
+        var output = unsafe MutableRawSpan(_unsafeBytes: buffer)
+        return stream.step(rest, isLast: true, into: &output)
+      }
+      guard !step.isDamaged, step.isEnd || step.taken > 0 || step.filled > 0 else { return nil }
+      taken += step.taken
+      result += block[..<step.filled]
+      if step.isEnd { return result }
+    }
+  }
+}

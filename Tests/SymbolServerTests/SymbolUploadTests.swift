@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import Synchronization
+import Testing
+import ToolRunner
+
+/// `symbols upload` against servers on the loopback interface.
+@Suite("Uploads of symbols")
+struct SymbolUploadTests {
+  private static let ids = (1...3).map { "00112233445566778899AABBCCDDEE0\($0)0" }
+
+  private static func sym(_ number: Int, more: String = "") -> String {
+    "MODULE Linux x86_64 \(ids[number]) lib\(number).so\nPUBLIC 1000 0 work\(number)\n\(more)"
+  }
+
+  private static func place(_ number: Int) -> String { "lib\(number).so/\(ids[number])/lib\(number).so.sym" }
+
+  private func folder() throws -> TemporaryFolder {
+    let folder = try TemporaryFolder()
+    for number in 0..<3 { try folder.write(Array(Self.sym(number).utf8), to: "symbols/\(Self.place(number))") }
+    try folder.write(Array("no symbols\n".utf8), to: "symbols/notes.txt")
+    return folder
+  }
+
+  private func upload(_ folder: TemporaryFolder, to target: String, _ more: String = "") throws -> Tool.Outcome {
+    try Tool.shell(
+      "crashpadctl symbols upload symbols --to '\(target)' --token secret1 --record record \(more)", in: folder)
+  }
+
+  /// The names of the members of the archive in a form, and what they hold.
+  private func members(_ post: FileServer.Post) throws -> [String: String] {
+    let body = Data(post.body)
+    let start = try #require(body.range(of: Data("PK\u{3}\u{4}".utf8))).lowerBound
+    let end = try #require(body.range(of: Data("\r\n-----".utf8), options: .backwards)).lowerBound
+    let folder = try TemporaryFolder()
+    try folder.write(Array(body[start..<end]), to: "a.zip")
+    let script = "import zipfile; z = zipfile.ZipFile('a.zip'); assert z.testzip() is None; "
+    let names = try Tool.shell(
+      "python3 -c \"\(script) print(*[n + '=' + z.read(n).decode().replace('\\n', '|') for n in z.namelist()])\"",
+      in: folder)
+    try #require(names.status == 0, "\(names.errorText)")
+    let text = names.text.split(separator: "\n").first ?? ""
+    let parts = text.split(separator: "=", maxSplits: 1).map(String.init)
+    return [parts[0]: parts[1]]
+  }
+
+  @Test("Tecken gets each file once, in an archive with its place; a second run sends nothing")
+  func tecken() throws {
+    let folder = try folder()
+    let server = try FileServer { _ in .status(201) }
+    let first = try upload(folder, to: "tecken=\(server.url)/")
+    #expect(first.status == 0)
+    #expect(first.errorText.contains("3 files sent to http://127.0.0.1"), "\(first.errorText)")
+    #expect(server.paths == Array(repeating: "/upload/", count: 3))
+    #expect(server.fields.filter { $0 == "Auth-Token: secret1" }.count == 3)
+    var all: [String: String] = [:]
+    for post in server.posts { all.merge(try members(post)) { one, _ in one } }
+    #expect(
+      all
+        == Dictionary(
+          uniqueKeysWithValues: (0..<3).map {
+            (Self.place($0), Self.sym($0).replacingOccurrences(of: "\n", with: "|"))
+          }))
+
+    let second = try upload(folder, to: "tecken=\(server.url)/")
+    #expect(second.status == 0)
+    #expect(second.errorText.contains("0 files sent") && second.errorText.contains("3 there already"))
+    #expect(server.paths.count == 3)
+
+    // Another content is another file, and another server has none.
+    try folder.write(Array(Self.sym(1, more: "PUBLIC 2000 0 more\n").utf8), to: "symbols/\(Self.place(1))")
+    _ = try upload(folder, to: "tecken=\(server.url)/")
+    #expect(server.paths.count == 4)
+    #expect(!(try String(contentsOf: folder.url("record"), encoding: .utf8)).contains("secret1"))
+  }
+
+  @Test("Sentry gets debug files at its project, and a dry run makes no request")
+  func sentry() throws {
+    let folder = try folder()
+    let server = try FileServer { _ in .status(201) }
+    let plan = try upload(folder, to: "sentry=\(server.url)/acme/app", "--dry-run --format json")
+    #expect(plan.text.contains("\"outcome\": \"sent\""))
+    #expect(server.paths.isEmpty)
+    let sent = try upload(folder, to: "sentry=\(server.url)/acme/app")
+    #expect(sent.status == 0, "\(sent.errorText)")
+    #expect(server.paths == Array(repeating: "/api/0/projects/acme/app/files/dsyms/", count: 3))
+    #expect(server.fields.contains("Authorization: Bearer secret1"))
+  }
+
+  @Test("A server that is busy is asked again; a file that it refuses does not keep the others")
+  func retries() throws {
+    let folder = try folder()
+    let count = Mutex(0)
+    let server = try FileServer { path in
+      guard path == "/upload/" else { return .status(404) }
+      let number = count.withLock { count in
+        count += 1
+        return count
+      }
+      return .status([1: 503, 2: 201, 3: 400, 4: 201][number] ?? 201)
+    }
+    let outcome = try upload(folder, to: "tecken=\(server.url)")
+    #expect(
+      outcome.errorText.contains("2 files sent") && outcome.errorText.contains("1 refused"), "\(outcome.errorText)")
+    #expect(outcome.status == 1)
+    #expect(server.posts.count == 4)
+    let next = try upload(folder, to: "tecken=\(server.url)")
+    #expect(next.errorText.contains("1 file sent") && next.errorText.contains("2 there already"), "\(next.errorText)")
+  }
+
+  @Test("A wrong token ends the run after one request")
+  func wrongToken() throws {
+    let folder = try folder()
+    let server = try FileServer { _ in .status(403) }
+    let outcome = try upload(folder, to: "tecken=\(server.url)", "--format json")
+    #expect(outcome.status == 2)
+    #expect(server.posts.count == 1)
+    #expect(outcome.text.contains("\"not_sent\""))
+    #expect(!outcome.text.contains("secret1") && !outcome.errorText.contains("secret1"))
+  }
+
+  @Test(
+    "A run that was killed while it sent leaves the rest to the next one, which asks whether the server has the file",
+    arguments: [true, false])
+  func killed(serverHasIt: Bool) throws {
+    let folder = try folder()
+    let posts = Mutex(0)
+    let isSlow = Mutex(true)
+    let server = try FileServer { path in
+      guard path == "/upload/" else { return serverHasIt ? .file(Array("MODULE".utf8)) : .status(404) }
+      let number = posts.withLock { posts in
+        posts += 1
+        return posts
+      }
+      return number == 2 && isSlow.withLock { $0 } ? .hang : .status(201)
+    }
+    let process = try Tool.start(
+      ["symbols", "upload", "symbols", "--to", "tecken=\(server.url)", "--record", "record"], in: folder)
+    for _ in 0..<1000 where server.posts.count < 2 { usleep(10_000) }
+    kill(process.processIdentifier, SIGKILL)
+    process.waitUntilExit()
+    isSlow.withLock { $0 = false }
+    #expect(server.posts.count == 2)
+    let next = try upload(folder, to: "tecken=\(server.url)")
+    #expect(next.status == 0, "\(next.errorText)")
+    // The file that was under way is sent again only if the server says that it does not have it.
+    #expect(server.posts.count == (serverHasIt ? 3 : 4))
+    let last = try upload(folder, to: "tecken=\(server.url)")
+    #expect(last.errorText.contains("3 there already"))
+    #expect(server.posts.count == (serverHasIt ? 3 : 4))
+  }
+
+  @Test("Runs at once send each file once")
+  func atOnce() throws {
+    let folder = try folder()
+    let server = try FileServer { _ in .status(201) }
+    let one = "crashpadctl symbols upload symbols --to tecken=\(server.url) --record record"
+    let outcome = try Tool.shell("\(one) & \(one) & \(one) & wait", in: folder)
+    #expect(outcome.status == 0)
+    #expect(server.posts.count == 3, "\(outcome.errorText)")
+  }
+
+  @Test("A directory gets the layout of a store, and a file of another content is kept")
+  func directory() throws {
+    let folder = try folder()
+    let first = try upload(folder, to: "s3-layout=store")
+    #expect(first.status == 0 && first.errorText.contains("3 files sent to store"), "\(first.errorText)")
+    for number in 0..<3 {
+      #expect(try String(contentsOf: folder.url("store/" + Self.place(number)), encoding: .utf8) == Self.sym(number))
+    }
+    #expect(try upload(folder, to: "s3-layout=store").errorText.contains("3 there already"))
+    try folder.write(Array(Self.sym(1, more: "PUBLIC 2000 0 more\n").utf8), to: "symbols/\(Self.place(1))")
+    let other = try upload(folder, to: "s3-layout=store")
+    #expect(other.status == 1 && other.errorText.contains("another file has its place"))
+  }
+
+  @Test("Without --record, each server has a record below the directory of states")
+  func standardRecord() throws {
+    let folder = try folder()
+    let server = try FileServer { _ in .status(201) }
+    let command = "XDG_STATE_HOME=$PWD/state crashpadctl symbols upload symbols --to tecken="
+    for path in ["a", "b", "a"] { _ = try Tool.shell(command + "\(server.url)/\(path)", in: folder) }
+    #expect(server.paths == Array(repeating: "/a/upload/", count: 3) + Array(repeating: "/b/upload/", count: 3))
+    let records = try Tool.shell("ls state/crashpadctl/symbol-uploads", in: folder).outputLines.filter { !$0.isEmpty }
+    #expect(records.count == 2)
+  }
+}
