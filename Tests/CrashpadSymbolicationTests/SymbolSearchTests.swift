@@ -17,7 +17,10 @@ struct SymbolSearchTests {
 
   @Test(
     "Finds a symbol file in the layouts that people use",
-    arguments: ["App/\(id)/App.sym", "App/\(id.lowercased())/App.sym", "App.sym", "deep/er/anything.txt", ".hidden/x"])
+    arguments: [
+      "App/\(id)/App.sym", "App/\(id.lowercased())/App.sym", "App.sym", "deep/er/anything.txt", ".hidden/x",
+      "00/11223344556677aabbccddeeff0011/breakpad", "0011/2233/4455/6677/AABB/CCDDEEFF0011",
+    ])
   func layouts(_ place: String) throws {
     let folder = try TemporaryFolder()
     let path = try folder.write(place, Self.sym())

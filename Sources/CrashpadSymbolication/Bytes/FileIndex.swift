@@ -133,7 +133,8 @@ extension FileIndex {
     else { return false }
     // Whole seconds, an even number of them: each file system has such a time.
     let seal = FileIdentity.now / 2_000_000_000 * 2_000_000_000
-    return store.write(.files, at: store.place(.files, of: file.path)) { output in
+    let byteCount = parts.reduce(headerSize(parts)) { aligned($0) + $1.bytes.count }
+    return store.write(.files, at: store.place(.files, of: file.path), byteCount: byteCount) { output in
       try unsafe output.write(header(parts, file, seal, store.isDurable).span.bytes)
       var place = headerSize(parts)
       for part in parts {

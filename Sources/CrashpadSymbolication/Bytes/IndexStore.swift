@@ -21,8 +21,8 @@ package struct IndexStore: Sendable {
     /// Files and directories in a tree.
     package var entries = 256
     /// The bytes of a file, and of the entries of its debug information when they are unpacked.
-    package var fileSize = 4 << 20
-    package var information = 8 << 20
+    package var fileSize = 1 << 20
+    package var information = 2 << 20
     /// The age of a change in nanoseconds: a younger one may be followed by another one within the same tick of the file
     /// system's clock.
     package var age: Int64 = 3_000_000_000
@@ -65,15 +65,21 @@ package struct IndexStore: Sendable {
     return input
   }
 
-  /// Makes an index appear at its place. Returns whether that succeeded.
+  /// The part of a file system that indexes leave free.
+  private static let freePart: UInt64 = 10
+
+  /// Makes an index appear at its place. Returns whether that succeeded; on a disk that is nearly full it does not.
   @discardableResult
-  func write(_ kind: Kind, at place: FilePath, _ body: (OutputFile) throws -> Void) -> Bool {
+  func write(_ kind: Kind, at place: FilePath, byteCount: Int, _ body: (OutputFile) throws -> Void) -> Bool {
     switch FileKind.look(at: place) {
     case .absent, .found(.regular): break
     case .found, .failed: return false
     }
     do {
       try createDirectories(folder(kind))
+      let room = try FileSystemRoom(of: folder(kind))
+      // Some file systems do not know theirs.
+      guard room.total == 0 || room.free >= UInt64(byteCount) + room.total / Self.freePart else { return false }
       let output = try OutputFile(place)
       try body(output)
       try output.commit(durable: isDurable)

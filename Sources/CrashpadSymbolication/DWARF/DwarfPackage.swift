@@ -44,6 +44,7 @@ final class DwarfPackage {
     self.format = format
     whole = DwarfParts(file, suffix: ".dwo")
     left = 1 << 20 + 2 * whole.info.count
+    file.keepSections()
   }
 
   /// The sections of the unit with an id; nil if the package does not contain it.

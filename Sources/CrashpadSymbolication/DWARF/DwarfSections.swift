@@ -18,12 +18,15 @@ protocol DwarfContainer: AnyObject {
   var alternateName: String? { get }
   /// The parts that earlier runs kept of the file; nil if there are none.
   var index: FileIndex? { get }
+  /// Keeps decompressed sections for later runs, of a file to which another one refers.
+  func keepSections()
   /// The file at `alternateName`; nil if there is none, or it was not found.
   func alternate(_ places: DebugPlaces) -> (any DwarfContainer)?
 }
 
 extension DwarfContainer {
   var index: FileIndex? { nil }
+  func keepSections() {}
   var folder: FilePath? { path?.removingLastComponent() }
 }
 
@@ -92,7 +95,10 @@ final class DwarfSections {
     self.init(file, DwarfParts(file), findings, splitFiles: SplitFiles(file, places, findings), units: units) {
       let alternate = file.alternate(places)
       if alternate == nil, let name = file.alternateName { findings.add(ElfRules.sharedDwarfMissing, path: name) }
-      return alternate.map { DwarfSections($0, DwarfParts($0), findings) }
+      return alternate.map { file in
+        defer { file.keepSections() }
+        return DwarfSections(file, DwarfParts(file), findings)
+      }
     }
   }
 

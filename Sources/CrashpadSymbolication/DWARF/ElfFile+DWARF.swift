@@ -47,8 +47,20 @@ extension ElfFile {
     guard lacksIndex, let indexes, info.sections.info.count >= indexes.thresholds.information,
       let tables = info.parts
     else { return false }
-    let sections = unpacked.sorted { $0.key < $1.key }.map { IndexPart(name: $0.key, bytes: $0.value) }
     return keep(
-      sections + tables + [IndexPart(name: ElfSymbolTable.partName, bytes: SharedBytes(ElfSymbolTable(self).bytes))])
+      unpackedParts + tables
+        + [IndexPart(name: ElfSymbolTable.partName, bytes: SharedBytes(ElfSymbolTable(self).bytes))])
+  }
+
+  func keepSections() {
+    let parts = unpackedParts
+    guard lacksIndex, let indexes,
+      parts.reduce(0, { $0 + $1.bytes.count }) >= indexes.thresholds.information
+    else { return }
+    _ = keep(parts)
+  }
+
+  private var unpackedParts: [IndexPart] {
+    unpacked.sorted { $0.key < $1.key }.map { IndexPart(name: $0.key, bytes: $0.value) }
   }
 }

@@ -250,7 +250,7 @@ extension TreeIndex {
   /// Keeps what was found for the next run. Returns whether that succeeded.
   static func keep(_ contents: TreeContents, in store: IndexStore) -> Bool {
     let bytes = bytes(of: contents)
-    return store.write(.trees, at: store.place(.trees, of: contents.realRoot)) { output in
+    return store.write(.trees, at: store.place(.trees, of: contents.realRoot), byteCount: bytes.count) { output in
       try unsafe output.write(bytes.span.bytes)
     }
   }

@@ -87,7 +87,8 @@ private struct Files {
       return
     }
     // Behind the facts about the file, which would only have to be the same.
-    write(FileIndex.sealed(changing(index, from: 152, changes)), to: place, modified: index.span.bytes.uint64(at: 56))
+    let modified = unsafe index.span.bytes.uint64(at: 56)
+    write(FileIndex.sealed(changing(index, from: 152, changes)), to: place, modified: modified)
     ask()
   }
 
