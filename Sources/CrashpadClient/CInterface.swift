@@ -2,6 +2,7 @@
 internal import CCrashCapture
 internal import CrashpadFiles
 internal import Glibc
+internal import Synchronization
 internal import SystemPackage
 
 // The functions of include/crashpad_client.h, which documents them.
@@ -133,11 +134,14 @@ package func _cPrepareThread() -> CInt { CrashpadClient.prepareThread() ? 0 : EN
 
 // MARK: Annotations: a handle is never freed, as the annotation is not.
 
-private final class Handle<Value> {
+private final class Handle<Value: Sendable>: Sendable {
   let value: Value
   init(_ value: Value) { self.value = value }
 
-  var pointer: UnsafeMutableRawPointer { unsafe Unmanaged.passRetained(self).toOpaque() }
+  var pointer: UnsafeMutableRawPointer {
+    handles.withLock { $0.append(self) }
+    return unsafe Unmanaged.passUnretained(self).toOpaque()
+  }
 
   static func value(_ pointer: UnsafeMutableRawPointer?) -> Value? {
     guard let pointer = unsafe pointer else { return nil }
@@ -176,6 +180,9 @@ package func _cPush(_ annotation: UnsafeMutableRawPointer?, _ item: UnsafeRawPoi
 }
 
 // MARK: Between C and Swift
+
+/// All handles: a program that keeps none of its own has no leak.
+private let handles = Mutex<[any AnyObject & Sendable]>([])
 
 /// A list of names and values in turn, up to NULL.
 private func texts(_ list: UnsafePointer<UnsafePointer<CChar>?>?) -> [String: String] {

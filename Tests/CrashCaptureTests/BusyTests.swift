@@ -8,7 +8,7 @@ import ToolRunner
 struct BusyTests {
   /// `CRASHPADCTL_CRASHES` says how many.
   private static let count =
-    ProcessInfo.processInfo.environment["CRASHPADCTL_CRASHES"].flatMap { Int($0) } ?? Soak.times(2000, or: 40)
+    ProcessInfo.processInfo.environment["CRASHPADCTL_CRASHES"].flatMap { Int($0) } ?? Soak.times(2000, or: 24)
   private static let seed =
     ProcessInfo.processInfo.environment["CRASHPADCTL_SEED"].flatMap { Int($0) } ?? .random(in: 0..<1_000_000)
   private static let signals = [SIGILL, SIGABRT, SIGBUS, SIGFPE, SIGSEGV]

@@ -126,6 +126,22 @@ struct InstalledClientTests {
     #expect((result.status == 0) == isThere, "\(result.text)\(result.errorText)")
   }
 
+  @Test(
+    "Sanitizers find nothing in a program with the client, and leave its crash to it",
+    .enabled(if: InstalledClient.has("gcc"), "gcc is not installed"), arguments: Link.allCases,
+    ["address", "thread", "undefined"])
+  func sanitizer(_ link: Link, _ kind: String) throws {
+    let program = try ClientProgram()
+    let options = try InstalledClient.options(link)
+    let result = try InstalledClient.shell(
+      "gcc -fsanitize=\(kind) '\(Self.examples)/example.c' -o example \(options)", in: program.folder)
+    try #require(result.status == 0, "\(result.errorText)")
+    let report = try Self.run(program, "./example db report")
+    #expect(report.status == 0 && report.errorText.isEmpty, "\(report.text)\(report.errorText)")
+    #expect(try Self.run(program, "./example db crash").status != 0)
+    #expect(try DumpFacts(#require(try program.pendingDumpFiles().first)).isComplete)
+  }
+
   @Test("The libraries need libc and libm alone, and show no names but their own and those that precede libc's")
   func names() throws {
     let prefix = try InstalledClient.prefix().path
