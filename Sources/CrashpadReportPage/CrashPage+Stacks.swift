@@ -35,13 +35,15 @@ extension CrashPageWriter {
     let count: HTML = stack.owners.count > 1 ? "<b>\(grouped(stack.owners.count)) ×</b> " : ""
     let top: HTML =
       (stack.frames.first { $0.isOwn } ?? stack.frames.first).map {
-        "<small>\(texts.place(FunctionParts($0.line.name).withoutArguments, limit: 120))</small>"
+        "<small>\(PageTexts.cut(FunctionParts($0.line.name).withoutArguments, to: 120))</small>"
       } ?? ""
     let wait: HTML = stack.wait.map { "<em>\($0.words)</em> " } ?? ""
     var html: HTML = """
-      <details open data-fold id="t\(first.thread ?? -1)"><summary>\(count)\(title(first)) \(wait)\(top)</summary>
+      <details open data-fold id="t\(first.thread ?? -1)"><summary>\(count)\(summary(first)) \(wait)\(top)</summary>
 
       """
+    let isCut = [first.name, first.queue].contains { $0.map { PageTexts.cut($0, to: Self.nameLimit) != $0 } ?? false }
+    if isCut { html += "<p>\(title(first))</p>\n" }
     if stack.owners.count > 1 {
       html += "<ul class=\"same\">"
       for owner in stack.owners.dropFirst() { html += "<li id=\"t\(owner.thread ?? -1)\">\(title(owner))</li>" }
@@ -54,11 +56,27 @@ extension CrashPageWriter {
     return html
   }
 
+  /// Characters of a thread's name.
+  private static let nameLimit = 120
+
   private mutating func title(_ stack: CrashView.Stack) -> HTML {
+    title(
+      stack, name: stack.name.map { texts.place($0, limit: Self.nameLimit) },
+      queue: stack.queue.map { texts.place($0, limit: Self.nameLimit) })
+  }
+
+  /// The same without links.
+  private func summary(_ stack: CrashView.Stack) -> HTML {
+    title(
+      stack, name: stack.name.map { HTML(PageTexts.cut($0, to: Self.nameLimit)) },
+      queue: stack.queue.map { HTML(PageTexts.cut($0, to: Self.nameLimit)) })
+  }
+
+  private func title(_ stack: CrashView.Stack, name: HTML?, queue: HTML?) -> HTML {
     var html: HTML = (stack.number ?? stack.thread).map { "<b>Thread \($0)</b>" } ?? "<b>Thread of the exception</b>"
     if let id = stack.id { html += ", id \(id)" }
-    if let name = stack.name { html += ", <q>\(texts.place(name, limit: 120))</q>" }
-    if let queue = stack.queue { html += ", queue \(texts.place(queue, limit: 120))" }
+    if let name { html += ", <q>\(name)</q>" }
+    if let queue { html += ", queue \(queue)" }
     return html
   }
 
@@ -104,7 +122,8 @@ extension CrashPageWriter {
       if !registers.isEmpty { html += Page.block("Registers of thread \(thread.number)", "\(registers)") }
     }
     if html.isEmpty { return "" }
-    return Page.fold("Registers and stack pointer", html)
+    // On paper these would be many pages.
+    return "<div data-screen>\(Page.fold("Registers and stack pointer", html))</div>\n"
   }
 
   // MARK: Missing symbols

@@ -53,13 +53,13 @@ struct FrameWriter {
     return html
   }
 
-  private mutating func summary(_ run: ArraySlice<CrashPage.Frame>) -> HTML {
+  private func summary(_ run: ArraySlice<CrashPage.Frame>) -> HTML {
     let first = run.first?.line.number ?? 0
     let names = run.prefix(3).map { FunctionParts($0.line.name).withoutArguments }
     var html: HTML = "Frames \(first) to \(run.last?.line.number ?? first), of the system: "
     for (index, name) in names.enumerated() {
       if index > 0 { html += ", " }
-      html += "<code>\(texts.place(name, limit: 60))</code>"
+      html += "<code>\(PageTexts.cut(name, to: 60))</code>"
     }
     if run.count > names.count { html += " …" }
     return html

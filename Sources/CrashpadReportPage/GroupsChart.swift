@@ -50,7 +50,8 @@ struct GroupsChart {
     }.sorted { $0.day < $1.day }
   }
 
-  func html(_ texts: inout PageTexts) -> HTML {
+  /// The numbers of the image.
+  func table(_ texts: inout PageTexts) -> HTML {
     var rows = HTML()
     for (start, counts) in zip(starts, counts) {
       let total = counts.reduce(0, +)
@@ -67,7 +68,7 @@ struct GroupsChart {
     let seen = marks.map { "\($0.version) on \(CivilDate(daysSince1970: $0.day).text)" }.joined(separator: ", ")
     let releases: HTML =
       seen.isEmpty ? "" : "<p class=\"sub\">First crashes of versions: \(texts.place(seen, limit: 600)).</p>\n"
-    return "\(image(&texts))\(Page.fold("The same as a table", "\(releases)\(table)"))\n"
+    return "\(releases)\(Page.fold("All days", table))\n"
   }
 
   // MARK: Image
@@ -83,7 +84,7 @@ struct GroupsChart {
   /// The share of the image that bars may fill: above them are the names of versions.
   private static let top = 30
 
-  private func image(_ texts: inout PageTexts) -> HTML {
+  var image: HTML {
     let unit = width == 1 ? "a day" : "\(width) days"
     let first = CivilDate(daysSince1970: starts.first ?? 0).text
     let last = CivilDate(daysSince1970: self.last).text

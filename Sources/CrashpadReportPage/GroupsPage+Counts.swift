@@ -156,14 +156,37 @@ extension GroupsPageWriter {
 
   mutating func details() -> HTML {
     var html = HTML()
+    let functions = Dictionary(grouping: page.groups.prefix(shown).indices) { page.groups[$0].parts.function ?? "" }
     for group in page.groups.prefix(min(shown, Self.detailed)) {
       html += """
-        <details open data-fold id="e\(group.id)"><summary>\(texts.place(name: group.text))</summary>
-        \(details(group))</details>
+        <details open data-fold id="e\(group.id)"><summary>\(HTML(name: PageTexts.cut(group.text, to: PageTexts.limit)))</summary>
+        \(details(group))\(similar(group, functions))</details>
 
         """
     }
     return html
+  }
+
+  /// Groups of one function that a group lists.
+  private static let listedSimilar = 6
+
+  /// The groups of the same function: other kinds, or other callees, of what may be one fault.
+  private mutating func similar(_ group: GroupsPage.Group, _ functions: [String: [Int]]) -> HTML {
+    guard let function = group.parts.function else { return "" }
+    let others = (functions[function] ?? []).map { page.groups[$0] }.filter { $0.id != group.id }
+    if others.isEmpty { return "" }
+    var items: [HTML] = []
+    for other in others.prefix(Self.listedSimilar) {
+      let parts = other.parts
+      let beside: HTML = parts.beside.map { " · \(texts.place(name: $0, limit: 120))" } ?? ""
+      items.append(
+        """
+        <a href="#g\(other.id)">\(texts.place(parts.kind, limit: 80))\(beside)</a> \
+        <small>\(counted(other.count, "crash", "crashes"))</small>
+        """)
+    }
+    if others.count > Self.listedSimilar { items.append("\(grouped(others.count - Self.listedSimilar)) more") }
+    return "<p class=\"sub\">Other groups of this function:</p>\n\(Page.list(items))"
   }
 
   private mutating func details(_ group: GroupsPage.Group) -> HTML {

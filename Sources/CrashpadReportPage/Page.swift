@@ -27,6 +27,12 @@ struct PageTexts {
     return "\(start)… <a href=\"#text\(number)\">(whole: \(count) characters)</a>"
   }
 
+  /// The beginning of a text that is whole in another place. A summary may have no link.
+  static func cut(_ text: String, to limit: Int) -> String {
+    guard text.utf8.count > limit, text.unicodeScalars.count > limit else { return text }
+    return String(String.UnicodeScalarView(text.unicodeScalars.prefix(limit - 1))) + "…"
+  }
+
   private mutating func number(of text: String) -> Int {
     if let number = numbers[text] { return number }
     long.append(text)
@@ -80,12 +86,18 @@ extension HTML {
     self += Self(piece: rest)
   }
 
+  /// Characters behind "-[" that do not break.
+  private static let unbroken = 16
+
   private init(piece: Substring) {
     guard let start = piece.firstRange(of: "-[") ?? piece.firstRange(of: "+[") else {
       self.init(String(piece))
       return
     }
-    let end = piece[start.upperBound...].firstIndex(of: " ") ?? piece.endIndex
+    // A name of a class may be longer than a phone is wide.
+    let end =
+      piece[start.upperBound...].prefix(Self.unbroken).firstIndex(of: " ") ?? piece.index(
+        start.upperBound, offsetBy: Self.unbroken, limitedBy: piece.endIndex) ?? piece.endIndex
     self =
       "\(String(piece[..<start.lowerBound]))<span class=\"whole\">\(String(piece[start.lowerBound..<end]))</span>\(String(piece[end...]))"
   }

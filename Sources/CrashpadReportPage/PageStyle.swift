@@ -115,6 +115,7 @@ enum PageStyle {
     th, td { text-align: left; vertical-align: top; padding: .3rem .75rem .3rem 0; border-bottom: 1px solid var(--line); overflow-wrap: break-word; }
     td { max-width: 34rem; }
     thead th { white-space: nowrap; color: var(--quiet); }
+    thead th.long { white-space: normal; min-width: 7rem; }
     tbody th { font-weight: 600; max-width: 24rem; }
     .whole { white-space: nowrap; max-width: none; }
     @media (max-width: 40rem) { td { max-width: 18rem; } tbody th { max-width: 14rem; } }
@@ -168,7 +169,7 @@ enum PageStyle {
     .groups h2 { margin-top: 1.25rem; }
     small.id { font-family: ui-monospace, "DejaVu Sans Mono", monospace; }
     tr.details > td { background: var(--soft); max-width: none; padding: .5rem .75rem; }
-    div.bars { display: grid; grid-template-columns: repeat(auto-fit, minmax(16rem, 1fr)); gap: .5rem 1.5rem; }
+    div.bars { display: grid; grid-template-columns: repeat(auto-fit, minmax(16rem, 1fr)); gap: .5rem 1.5rem; align-items: start; }
     table.bars { min-width: 0; } table.bars caption { text-align: left; font-weight: 600; color: var(--quiet); }
     table.bars th { font-weight: 400; } table.bars svg.bar { width: 6rem; }
     @media (max-width: 62rem) {

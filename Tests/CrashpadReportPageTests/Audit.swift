@@ -12,6 +12,7 @@ enum Audit {
         if (e.id) { if (ids[e.id]) { fault(e, 'an id is there twice'); } ids[e.id] = true; }
         if (e.tagName === 'A' && (e.getAttribute('href') || '').charAt(0) === '#'
             && !document.getElementById(e.getAttribute('href').slice(1))) { fault(e, 'a link leads nowhere'); }
+        if (/^(A|BUTTON|INPUT|SELECT)$/.test(e.tagName) && e.closest('summary')) { fault(e, 'a control is in a summary'); }
         var label = e.getAttribute('aria-labelledby');
         if (label && !document.getElementById(label)) { fault(e, 'a label is not there'); }
       });
@@ -50,7 +51,7 @@ enum Audit {
         var box = e.getBoundingClientRect();
         if (e.className !== 'skip' && box.height > 0 && box.height < 16) { fault(e, 'too small to hit'); }
       });
-      if (document.documentElement.scrollWidth > window.innerWidth) { faults.push('the page is wider than its window'); }
+      if (document.documentElement.scrollWidth > document.documentElement.clientWidth) { faults.push('the page is wider than its window'); }
       return faults;
     }())
     """#

@@ -96,4 +96,20 @@ struct FaultNameTests {
       try Self.page(["abort", "a::b<c::d>::e(f::g)"]).contains(
         "<code>a::<wbr>b&lt;<i>c::<wbr>d</i>&gt;::<wbr>e(<i>f::<wbr>g</i>)</code>"))
   }
+
+  @Test(
+    .enabled(if: Browser.path != nil, "chromium is not installed"), .timeLimit(.minutes(3)), arguments: [360, 1440])
+  func `Long names make a page no wider than its window`(width: Int) throws {
+    let long = String(repeating: "LongName", count: 20)
+    let names = [
+      "-[\(long) \(long):]", "\(long)::\(long)<\(long)>(\(long))", "__186-[\(long) a]_block_invoke", "abort", "\(long)",
+      "b", "c",
+    ]
+    let folder = try TemporaryFolder()
+    let browser = try Browser(folder)
+    try folder.write(Array(try Self.page(["abort"] + names).utf8), to: "a.html")
+    try browser.open(folder.url("a.html"), width: width)
+    _ = try browser.value("document.querySelectorAll('details').forEach(function (e) { e.open = true; })")
+    #expect(try browser.value(Audit.script).array.compactMap(\.string) == [])
+  }
 }
