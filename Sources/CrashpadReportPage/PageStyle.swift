@@ -177,7 +177,7 @@ enum PageStyle {
       .cards thead { display: block; border-bottom: 1px solid var(--line); }
       .cards thead tr { display: flex; flex-wrap: wrap; gap: .25rem 1rem; }
       .cards thead th { border: 0; padding: .2rem 0; }
-      .cards tbody tr { border: 1px solid var(--line); border-radius: .3rem; padding: .4rem .6rem; margin: .5rem 0; display: flex; flex-wrap: wrap; gap: .1rem 1rem; align-items: center; }
+      .cards tbody tr { content-visibility: auto; contain-intrinsic-size: auto 11rem; border: 1px solid var(--line); border-radius: .3rem; padding: .4rem .6rem; margin: .5rem 0; display: flex; flex-wrap: wrap; gap: .1rem 1rem; align-items: center; }
       .cards td > br { display: none; }
       .cards tbody th { order: -1; flex-basis: 100%; } .cards td.number { text-align: left; }
       .cards td:nth-child(n+6) { flex-basis: 100%; }
@@ -210,7 +210,7 @@ enum PageStyle {
       li, tr { break-inside: avoid; }
       h2, summary { break-after: avoid; }
       ul.same { columns: auto; }
-      div[data-filter] > details { content-visibility: visible; }
+      div[data-filter] > details, .cards tbody tr { content-visibility: visible; }
     }
 
     """#
