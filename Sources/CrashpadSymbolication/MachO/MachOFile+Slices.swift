@@ -26,9 +26,8 @@ extension MachOFile {
 
   /// The UUID of a file for one architecture, from its first bytes; nil if they do not have all load commands, or no UUID.
   static func uuid(inStart bytes: RawSpan) -> UUIDBytes? {
-    guard case .success(let header) = MachOHeader.read(bytes), header.size + header.commandBytes <= bytes.byteCount else {
-      return nil
-    }
+    guard case .success(let header) = MachOHeader.read(bytes), header.size + header.commandBytes <= bytes.byteCount
+    else { return nil }
     return MachOCommands(uuidIn: bytes, header).uuid
   }
 
