@@ -123,7 +123,7 @@ struct SymbolSearchPass {
     for problem in cache.problems { faults.add(problem.path, .sharedCache(problem.finding())) }
     places.inputs.add(cache.inputs)
     switch cache.extract(image) {
-    case .file(let file): loadedMachO = (path, file, true)
+    case .file(let file), .incomplete(let file): loadedMachO = (path, file, true)
     // The part that is not there was said above.
     case .absent: break
     case .damaged:

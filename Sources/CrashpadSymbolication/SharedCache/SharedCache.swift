@@ -17,6 +17,8 @@ package final class SharedCache: Sendable {
   /// A library of the cache as a file of its own, or why there is none.
   package enum Extraction {
     case file(MachOFile)
+    /// Its names are in a file of the cache that is not there.
+    case incomplete(MachOFile)
     /// It is in a file of the cache that is not there.
     case absent
     case damaged
@@ -88,7 +90,8 @@ package final class SharedCache: Sendable {
     guard !made.isCut, let file = try? MachOFile(InputFile(bytes: made.bytes, like: input), code: space),
       file.findings.isEmpty, file.uuid == entry.uuid, file.textAddress == entry.address
     else { return .damaged }
-    return .file(file)
+    guard made.lacksSymbols else { return .file(file) }
+    return problems.contains(where: \.isOfFile) ? .incomplete(file) : .damaged
   }
 
   private func locals(of address: UInt64, is32Bit: Bool) -> SharedCacheSymbolTable? {

@@ -19,6 +19,8 @@ struct SharedCacheImage {
   /// The place in `head` of the size of `__TEXT`.
   private var textSize: (place: Int, size: Int)?
   private var exports: (address: UInt64, size: UInt64)?
+  /// Whether there is a symbol table in a file that is not there.
+  private var lacksSymbols = false
 
   /// Real images have at most some ten thousand bytes of load commands.
   private static let longestHead = 1 << 20
@@ -38,12 +40,14 @@ struct SharedCacheImage {
     for range in commands { readSegment(range) }
   }
 
-  /// The bytes of the file, and whether symbols were left out of it.
+  /// The bytes of the file, whether symbols were left out of it, and whether its symbol table is not there.
   ///
   /// - Parameters:
   ///   - locals: the local symbols of the image.
   ///   - room: the most bytes to read and make; what was made is taken off it.
-  consuming func file(_ locals: SharedCacheSymbolTable?, room: inout Int) -> (bytes: [UInt8], isCut: Bool) {
+  consuming func file(_ locals: SharedCacheSymbolTable?, room: inout Int) -> (
+    bytes: [UInt8], isCut: Bool, lacksSymbols: Bool
+  ) {
     var list = SharedCacheSymbolList(is32Bit: header.is32Bit, sections: sections, base: address, room: room)
     for range in commands { take(range, locals, &list) }
     if let exports {
@@ -54,7 +58,7 @@ struct SharedCacheImage {
     // The sections in `__TEXT` are in the range that it declares.
     if let textSize { head.put(UInt64(head.count + data.count), at: textSize.place, size: textSize.size) }
     room = list.room - head.count - data.count
-    return (head + data, list.isCut)
+    return (head + data, list.isCut, lacksSymbols)
   }
 
   private func number(_ place: Int, size: Int = 4) -> UInt64 {
@@ -116,7 +120,9 @@ struct SharedCacheImage {
     // LC_SYMTAB
     case 0x02 where range.count >= 24:
       if let locals { list.add(locals) }
-      list.add(table(range.offset))
+      let own = table(range.offset)
+      if own.entries.isEmpty, number(range.offset + 12) > 0 { lacksSymbols = true }
+      list.add(own)
     // LC_FUNCTION_STARTS
     case 0x26 where range.count >= 16:
       let starts = linkeditBytes(number(range.offset + 8), number(range.offset + 12))

@@ -15,6 +15,14 @@ package struct SharedCacheProblem: Sendable {
 
   package let path: FilePath
   package let kind: Kind
+
+  /// Whether a whole file can't be used.
+  var isOfFile: Bool {
+    switch kind {
+    case .missing, .unreadable, .other: true
+    case .damaged: false
+    }
+  }
 }
 
 /// The place of the local symbols of a shared cache.

@@ -37,7 +37,7 @@ package final class SharedCacheSymbols: SymbolFile {
     known.withLock { known in
       if let symbols = known.images[image] { return symbols }
       switch cache.extract(image) {
-      case .file(let file):
+      case .file(let file), .incomplete(let file):
         let symbols = MachOSymbols(loaded: file, companion: nil)
         known.images[image] = symbols
         return symbols

@@ -24,7 +24,7 @@ struct SharedCacheDump {
   private enum Outcome: Sendable {
     case written(BreakpadWriter.Counts)
     case empty
-    /// It is in a file of the cache that can't be used.
+    /// It, or its names, are in a file of the cache that can't be used.
     case absent
     case failed(String, ExitStatus)
   }
@@ -85,7 +85,7 @@ struct SharedCacheDump {
 
   private func dump(_ image: Int) -> Outcome {
     switch cache.extract(image) {
-    case .absent: return .absent
+    case .absent, .incomplete: return .absent
     case .damaged: return .failed("can't be read", .noData)
     case .file(let file):
       do { return try write(file, lastPathComponent(cache.imagePath(image))) } catch {
