@@ -47,7 +47,7 @@ struct PathDocumentTests {
     #"crashpadctl symbols lookup -f json "$N.elf" 0x2020"#,
     #"crashpadctl symbols index -f json "$N.d" -o "$N.store""#,
     #"crashpadctl symbols upload -f json "$N.d" --to s3-layout="$N.up""#,
-    #"mkdir -p "$N.cache/.crashpadctl"; printf x > "$N.cache/$N"; crashpadctl symbols cache -f json --max-size 0B --dry-run --symbols-cache "$N.cache""#,
+    #"mkdir -p "$N.cache/.crashpadctl/parts"; printf x > "$N.cache/$N"; crashpadctl symbols cache -f json --max-size 0B --dry-run --symbols-cache "$N.cache""#,
     #"crashpadctl run -f json --process -d "$N.run" -o "$N.txt" -- /bin/sh -c 'kill -SEGV $$'; cat "$N.txt""#,
     #"mv "$N.run"/pending/*.dmp "$N.core"; crashpadctl symbolize -f json --modules -s "$N.d" "$N.core""#,
     #"crashpadctl symbols check -f json -s "$N.d" "$N.core""#,
