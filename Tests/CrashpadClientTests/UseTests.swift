@@ -44,9 +44,7 @@ struct UseTests {
     #expect((0..<4).allSatisfy { last.annotations["text-\($0)"] != nil })
   }
 
-  @Test(
-    "Several clients in one directory, of one program and of others, lose no crash and report none twice",
-    .enabled(if: Soak.isOn, "it takes long on a busy machine"))
+  @Test("Several clients in one directory, of one program and of others, lose no crash and report none twice")
   func company() throws {
     let program = try ClientProgram()
     let count = Soak.times(40, or: 8)

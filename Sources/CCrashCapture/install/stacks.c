@@ -368,6 +368,9 @@ HANDLER CRASH_TIME static void give_stack(int number, siginfo_t *information, vo
   atomic_store(&given_to, 0);
 }
 
+// Whether the signal may be pending for a thread that did not take it in time.
+static bool is_late;
+
 static void give_to(int directory, int thread) {
   // A thread that waits for this signal would take it as its own, and one that has ended needs no stack.
   bool is_running;
@@ -379,11 +382,29 @@ static void give_to(int directory, int thread) {
   atomic_store(&given_stack, stack);
   atomic_store(&given_to, thread);
   if (syscall(SYS_tgkill, getpid(), thread, kStopSignal) != 0) atomic_store(&given_to, 0);
-  // Waits up to 20 ms. A thread that blocks the signal gets no stack.
+  // Waits up to 20 ms. A thread that blocks the signal, or gets no processor, gets no stack.
   for (int tries = 0; atomic_load(&given_to) != 0 && tries < 100; tries++) usleep(200);
-  atomic_store(&given_to, 0);
+  if (atomic_exchange(&given_to, 0) != 0) is_late = true;
   void *left = atomic_exchange(&given_stack, NULL);
   if (left != NULL) keep_stack(left);
+}
+
+// Waits up to a second until no thread has the signal pending. Returns false if one still has.
+static bool wait_for_late(void) {
+  for (int tries = 0; tries < 1000; tries++) {
+    bool is_pending = false;
+    DIR *directory = opendir("/proc/self/task");
+    if (directory == NULL) return false;
+    struct dirent *entry;
+    while ((entry = readdir(directory)) != NULL) {
+      int thread = (int)parse_number(entry->d_name);
+      if (thread > 0 && proc_may_have_pending(thread, kStopSignal)) is_pending = true;
+    }
+    closedir(directory);
+    if (!is_pending) return true;
+    usleep(1000);
+  }
+  return false;
 }
 
 static void give_to_others(void) {
@@ -404,8 +425,10 @@ static void give_to_others(void) {
     give_to(dirfd(directory), thread);
   }
   closedir(directory);
+  // A signal that is still pending must not meet the default action, which ends the process; this handler does nothing then.
+  bool may_restore = !is_late || wait_for_late();
   memory_end();
-  if (is_installed) set_action(kStopSignal, &earlier, NULL);
+  if (is_installed && may_restore) set_action(kStopSignal, &earlier, NULL);
 }
 
 void stacks_install(void) {
