@@ -35,8 +35,8 @@ extension ReportUploader {
       onThreads(jobs(for: ids.count)) { UploadWorker(run).work() }
       UploadWorker(run).judge(run.end())
     }
-    #sourceLocation()
   }
+  #sourceLocation()
 
   /// Starts each probe with another report, in case one report is the cause of the server's failures.
   private func order(_ ids: [UUIDBytes], _ pause: UploadPause?) -> [UUIDBytes] {

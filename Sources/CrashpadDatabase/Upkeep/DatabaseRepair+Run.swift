@@ -26,8 +26,8 @@ extension DatabaseRepair {
       for remedy in Remedy.all { remedy.apply(pass, faults.filter { remedy.rules.contains($0.rule) }) }
       if !faults.isEmpty { try session?.syncRemovals() }
     }
-    #sourceLocation()
   }
+  #sourceLocation()
 
   /// The faults to repair. Dead sessions are always repaired: each session does that when it begins.
   private func faults(_ probe: DatabaseProbe) -> [Fault] {
