@@ -23,7 +23,7 @@ struct CoreLayout {
     let list: [(name: String, index: Int)]
     let instructionPointer: Int
     let stackPointer: Int
-    /// The register with the address of the thread's data; nil if it is none of these.
+    /// The index of the register that holds the address of the thread's data; nil if the processor keeps it elsewhere.
     let threadPointer: Int?
 
     init(_ list: [(String, Int)], instructionPointer: Int, stackPointer: Int, threadPointer: Int? = nil) {

@@ -10,31 +10,25 @@ package enum ZipWriter {
 
   /// - Parameter name: the path of the member in the archive.
   package static func archive(_ name: String, _ content: InputFile) throws(Failure) -> [UInt8] {
-    guard content.byteCount < Int(UInt32.max), name.utf8.count < 1 << 16 else {
-      throw Failure(description: "it has more than 4 GiB")
-    }
+    guard name.utf8.count < 1 << 16 else { throw Failure(description: "its name has 64 KiB or more") }
+    guard content.byteCount < Int(UInt32.max) else { throw Failure(description: "it has more than 4 GiB") }
     let packed = try deflated(content)
     guard packed.count < Int(UInt32.max) - 1 << 17 else { throw Failure(description: "it has more than 4 GiB") }
     let sizes =
-      number(content.withBytes { CyclicRedundancyCheck.of($0) }) + number(UInt32(packed.count))
-      + number(UInt32(content.byteCount))
+      littleEndian(content.withBytes { CyclicRedundancyCheck.of($0) }) + littleEndian(UInt32(packed.count))
+      + littleEndian(UInt32(content.byteCount))
     let path = Array(name.utf8)
     // Version 2.0, names in UTF-8, deflated, and no time: the same content gives the same archive.
-    let fields: [UInt8] = [20, 0, 0, 8, 8, 0, 0, 0, 0x21, 0] + sizes + short(path.count) + [0, 0]
+    let fields: [UInt8] = [20, 0, 0, 8, 8, 0, 0, 0, 0x21, 0] + sizes + littleEndian(UInt16(path.count)) + [0, 0]
     let local = [0x50, 0x4b, 3, 4] + fields + path
     let directory =
-      [0x50, 0x4b, 1, 2, 20, 3] + fields + [0, 0, 0, 0, 0, 0] + number(0o100644 << 16) + number(0) + path
+      [0x50, 0x4b, 1, 2, 20, 3] + fields + [0, 0, 0, 0, 0, 0] + littleEndian(UInt32(0o100644 << 16))
+      + littleEndian(UInt32(0)) + path
     let end =
-      [0x50, 0x4b, 5, 6, 0, 0, 0, 0, 1, 0, 1, 0] + number(UInt32(directory.count))
-      + number(UInt32(local.count + packed.count)) + [0, 0]
+      [0x50, 0x4b, 5, 6, 0, 0, 0, 0, 1, 0, 1, 0] + littleEndian(UInt32(directory.count))
+      + littleEndian(UInt32(local.count + packed.count)) + [0, 0]
     return local + packed + directory + end
   }
-
-  private static func number(_ value: UInt32) -> [UInt8] {
-    [0, 8, 16, 24].map { UInt8(truncatingIfNeeded: value >> $0) }
-  }
-
-  private static func short(_ value: Int) -> [UInt8] { [UInt8(value & 0xff), UInt8(value >> 8)] }
 
   /// The bytes of a gzip stream without its header and its end, which are those of `deflate`.
   private static func deflated(_ content: InputFile) throws(Failure) -> [UInt8] {

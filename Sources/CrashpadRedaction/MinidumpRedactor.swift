@@ -155,10 +155,6 @@ struct MinidumpRedactor {
   }
 }
 
-func littleEndian(_ value: some FixedWidthInteger) -> [UInt8] {
-  (0..<value.bitWidth / 8).map { UInt8(truncatingIfNeeded: value >> (8 * $0)) }
-}
-
 extension RawSpan {
   /// The number of bytes in `range` that are not zero.
   func nonzeroCount(in range: ByteRange) -> Int {

@@ -47,7 +47,7 @@ package final class UploadRecord {
   }
 
   private func read(_ bytes: [UInt8]) {
-    // A line that a killed run cut off is none.
+    // A killed run may leave the beginning of a line.
     for line in bytes.split(separator: 0x0a, omittingEmptySubsequences: true) where line.count > 6 {
       let text = String(decoding: line, as: UTF8.self)
       let words = text.split(separator: " ", maxSplits: 1)

@@ -89,11 +89,6 @@ package enum DumpWriter {
   }
 }
 
-/// The lowest `size` bytes of `value`.
-func littleEndian(_ value: UInt64, size: Int) -> [UInt8] {
-  (0..<size).map { UInt8(truncatingIfNeeded: value >> (8 * UInt64($0))) }
-}
-
 extension DumpTree {
   /// Writes everything that was read as a complete dump. For a complete dump, these are its own bytes.
   ///

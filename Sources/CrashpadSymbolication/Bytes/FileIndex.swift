@@ -109,10 +109,6 @@ package final class FileIndex: Sendable {
       + littleEndian(UInt64(bitPattern: identity.changed))
   }
 
-  private static func littleEndian(_ value: UInt64) -> [UInt8] {
-    (0..<8).map { UInt8(truncatingIfNeeded: value >> ($0 * 8)) }
-  }
-
   /// The bytes of a part; nil if the index has none of that name.
   func part(_ name: String) -> SharedBytes? {
     parts[name].map { range in

@@ -53,7 +53,7 @@ package struct IndexStore: Sendable {
     return folder(kind).appending(hexadecimalDigits(Array(digest.prefix(20))))
   }
 
-  /// Opens the index at a place, which counts as used then; nil if there is none that can be read.
+  /// Opens the index at a place and marks it as used. Returns nil if it can't be read.
   func open(_ place: FilePath) -> InputFile? {
     guard let input = hint({ try InputFile(regular: place) }) else { return nil }
     // Its time of access may not be kept. Once a day is enough to know which were not used for longest.

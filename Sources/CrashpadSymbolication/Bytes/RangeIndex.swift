@@ -27,8 +27,10 @@ struct RangeIndex {
 
   var isEmpty: Bool { count == 0 }
   /// In the order of addresses; a number with several ranges occurs several times.
-  var numbers: [Int] { entries.map(\.number) }
-  var ranges: [Range<UInt64>] { entries.map { $0.low..<$0.high } }
+  var numbers: [Int] { (0..<count).map { entry($0).number } }
+  var ranges: [Range<UInt64>] {
+    (0..<count).lazy.map { entry($0) }.filter { $0.low < $0.high }.map { $0.low..<$0.high }
+  }
 
   mutating func add(_ range: Range<UInt64>, _ number: Int) {
     if kept != nil {

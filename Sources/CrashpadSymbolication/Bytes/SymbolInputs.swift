@@ -18,7 +18,7 @@ package final class SymbolInputs: Sendable {
 
   package init(indexes: IndexStore? = nil) { self.indexes = indexes }
 
-  /// The index of a file as it is; nil if there is none.
+  /// Returns the kept index of a file. Nil if there is none, or if the file has changed since.
   func index(of file: IndexedFile) -> FileIndex? {
     guard let indexes, let index = FileIndex.current(file, in: indexes) else { return nil }
     if index.input.isGuarded { files.withLock { $0.append((indexes.place(.files, of: file.path), index.input)) } }

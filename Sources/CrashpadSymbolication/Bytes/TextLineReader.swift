@@ -101,8 +101,8 @@ struct TextLineReader {
 
 extension RawSpan {
   /// The name of a function or file in a symbol file, truncated to 64 KiB: the longest real names have about 20 KB, and
-  /// a damaged file may consist of one name. Nil if there is none: writers leave a blank for what they don't know, and
-  /// Apple's tools what stands for a name that they took out.
+  /// a damaged file may consist of one name. Returns nil for a blank, which writers leave for what they don't know, and for
+  /// the word that Apple's tools put in place of a name that they removed.
   func name(in range: ByteRange) -> String? {
     let name = text(in: ByteRange(offset: range.offset, count: min(range.count, 1 << 16)))
     let isBlank = name.utf8.allSatisfy { $0 == 0x20 || $0 == 0x0d || $0 == 0x09 }
