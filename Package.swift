@@ -150,7 +150,7 @@ let package = Package(
     .target(
       name: "CrashpadSymbolServers",
       dependencies: [
-        "CrashpadBytes", "CrashpadFiles", "CrashpadSymbolication", "CrashpadUpload",
+        "CrashpadBytes", "CrashpadFiles", "CrashpadJSON", "CrashpadSnapshot", "CrashpadSymbolication", "CrashpadUpload",
         .product(name: "SystemPackage", package: "swift-system"),
       ]),
     .target(

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import CrashpadBytes
 internal import CrashpadFiles
+internal import CrashpadJSON
+internal import CrashpadSnapshot
 internal import CrashpadSymbolication
 package import CrashpadUpload
 internal import Glibc
@@ -167,7 +169,7 @@ package final class SymbolUploads {
     }
     switch status {
     case 200 where receiver.kind == .tecken: return true
-    case 200: return try lists(answer.bytes)
+    case 200: return try lists(file.debugID, answer.bytes)
     case 404, 410: return false
     default: throw Unknown(reason: "the server answered \(status)")
     }
@@ -178,11 +180,16 @@ package final class SymbolUploads {
     do { return try has(file) } catch { return false }
   }
 
-  /// Whether Sentry's list of the files with an id has one.
-  private func lists(_ bytes: [UInt8]) throws -> Bool {
-    let text = String(decoding: bytes, as: UTF8.self).filter { !$0.isWhitespace }
-    if text == "[]" { return false }
-    guard text.hasPrefix("[{"), text.contains("\"debugId\":") else { throw Unknown(reason: "its answer is no list") }
-    return true
+  /// Whether Sentry's list of files has one with an id: a server that does not know the question lists others.
+  private func lists(_ id: DebugID?, _ bytes: [UInt8]) throws -> Bool {
+    let tree = unsafe JSONTree(bytes.span.bytes)
+    guard tree.failure == nil, let root = tree.root, root.kind == .array else {
+      throw Unknown(reason: "its answer is no list")
+    }
+    // The age may follow the UUID.
+    return root.elements.contains { file in
+      let uuid = file["debugId"]?.string.flatMap { UUIDBytes(text: String($0.prefix(36))) }
+      return uuid != nil && uuid == id?.uuid
+    }
   }
 }

@@ -87,6 +87,26 @@ struct SymbolUploadTests {
     #expect(server.fields.contains("Authorization: Bearer secret1"))
   }
 
+  @Test(
+    "Sentry has a file only if its list has the id that was asked for",
+    arguments: [
+      (#"[{"debugId": "00112233-4455-6677-8899-aabbccddee02-0"}]"#, 2), ("[]", 3),
+      (#"[{"debugId": "99112233-4455-6677-8899-aabbccddee02"}, {"name": "a"}]"#, 3),
+      (#"{"debugId": "00112233-4455-6677-8899-aabbccddee02"}"#, nil), ("<html>", nil),
+    ] as [(String, Int?)])
+  func sentryList(_ list: String, _ sent: Int?) throws {
+    let folder = try folder()
+    let server = try FileServer { $0.contains("debug_id=") ? .file(Array(list.utf8)) : .status(201) }
+    #expect(try upload(folder, to: "sentry=\(server.url)/acme/app").status == 0)
+    // As runs leave it that were killed before the server answered.
+    _ = try Tool.shell("sed -i /^sent/d record", in: folder)
+    let next = try upload(folder, to: "sentry=\(server.url)/acme/app")
+    // All of the three files are asked for, and the list has that of one.
+    #expect(server.posts.count == 3 + (sent ?? 0), "\(next.errorText)")
+    #expect((next.status == 0) == (sent != nil))
+    #expect(next.errorText.contains("is not known: its answer is no list") == (sent == nil))
+  }
+
   @Test("A server that is busy is asked again; a file that it refuses does not keep the others")
   func retries() throws {
     let folder = try folder()

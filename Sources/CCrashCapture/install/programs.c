@@ -81,11 +81,14 @@ static void say_removal(void) {
   if (length > 0 && write(STDERR_FILENO, line, (size_t)length) < 0) return;
 }
 
-// The bytes of the environment that a program gets in place of this one; 0 if it gets this one.
+// The bytes of the environment that a program gets in place of this one; 0 if it gets this one. A larger one than this is
+// passed as it is: it might not fit on the stack of a thread.
 static size_t changed_size(char *const environment[]) {
+  const size_t kMostBytes = 64 << 10;
   if (find_change(environment) == kStays) return 0;
   const char *preload = environment[find_variable(environment, kPreload)];
-  return (count_variables(environment) + 1) * sizeof *environment + strlen(preload) + strlen(own_path) + 2;
+  size_t size = (count_variables(environment) + 1) * sizeof *environment + strlen(preload) + strlen(own_path) + 2;
+  return size > kMostBytes ? 0 : size;
 }
 
 // memory: for the environment, which refers to the variables that stay. A program may be started where nothing can be

@@ -5,18 +5,18 @@ internal import SystemPackage
 
 /// The shared caches that were opened: each is several files with some thousand modules.
 final class SharedCaches: Sendable {
-  private struct Known {
-    var caches: [FilePath: SharedCache] = [:]
-  }
-  private let known = Mutex(Known())
+  private let caches = Mutex<[FilePath: SharedCache]>([:])
 
   /// The cache at a path, if it was opened.
-  func known(_ path: FilePath) -> SharedCache? { known.withLock { $0.caches[path] } }
+  func known(_ path: FilePath) -> SharedCache? { caches.withLock { $0[path] } }
 
-  /// Throws as `SharedCache.init`.
+  /// Opens a cache once, whichever thread asks first. Throws as `SharedCache.init`.
   func open(_ path: FilePath) throws -> SharedCache {
-    let cache = try SharedCache(path)
-    known.withLock { $0.caches[path] = cache }
-    return cache
+    try caches.withLock { caches in
+      if let cache = caches[path] { return cache }
+      let cache = try SharedCache(path)
+      caches[path] = cache
+      return cache
+    }
   }
 }
