@@ -79,13 +79,8 @@ extension CrashpadClient {
       for dump in dumps(of: running) {
         guard let entry = entry(dump, running, cursor, .mapping(form.mapping)) else { continue }
         let texts = entry.lines.map { String(decoding: $0, as: UTF8.self) }
-        // The length of the path of this file is in the code of the check: builds in two folders would differ.
-        #sourceLocation(file:"callback",line:1)
-        let written = try withoutActuallyEscaping(send) { send in
-          try cursor.write([entry], to: .stream { _ in try send(texts) })
-        }
-        #sourceLocation()
-        if !texts.isEmpty { count += written.count }
+        let written = try write(entry, to: cursor) { try send(texts) }
+        if !texts.isEmpty { count += written }
       }
       try cursor.finish()
       return count
@@ -95,6 +90,15 @@ extension CrashpadClient {
       throw Failure.events(path, errno(of: error))
     }
   }
+
+  /// Writes an entry that the cursor does not have yet. Returns the number of dumps that were written.
+  private static func write(_ entry: EventCursor.Entry, to cursor: EventCursor, _ send: () throws -> Void) throws -> Int
+  {
+    // The length of the path of this file is in the code of the check: builds in two folders would differ.
+    #sourceLocation(file:"callback",line:1)
+    try withoutActuallyEscaping(send) { send in try cursor.write([entry], to: .stream { _ in try send() }).count }
+  }
+  #sourceLocation()
 
   private struct SendFailure: Error {
     let error: any Error
