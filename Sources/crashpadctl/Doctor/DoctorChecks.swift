@@ -51,7 +51,7 @@ struct DoctorChecks {
     } else {
       add("architecture", .missing, facts.machine, "the handler is made for x86_64 and aarch64")
     }
-    let loader = ProgramFile.ownLoader.map { ", loaded by \($0)" } ?? ""
+    let loader = ProgramFile.ownLoader.map { ", loaded by \($0)" } ?? ", linked into this tool"
     good("libc", (facts.libc ?? "a C library without a version") + loader)
     if facts.isProcMounted {
       good("proc", "/proc is mounted")
@@ -298,9 +298,10 @@ struct DoctorChecks {
       }
     } catch {
       add(
-        "uploads", .note, "there is no libcurl",
+        "uploads", .note,
+        HTTPLibrary.canBeLoaded ? "there is no libcurl" : "this build of the tool can load no libcurl",
         "reports can't be sent from here, but from where the database is mounted",
-        "install the package libcurl4")
+        HTTPLibrary.canBeLoaded ? "install the package libcurl4" : "use the package for glibc, or the image")
     }
   }
 

@@ -44,7 +44,9 @@ enum UploadSentences {
     case .noLibrary(let names, let reason):
       [
         "crashpadctl: error: \(names[0]) can't be loaded, which uploads need: \(TextFormat.printable(reason))",
-        "  On Debian and Ubuntu it is in the package libcurl4.",
+        HTTPLibrary.canBeLoaded
+          ? "  On Debian and Ubuntu it is in the package libcurl4."
+          : "  The packages for glibc and the image can load it.",
       ]
     // The command line was checked before.
     case .badProxy, .badHeader, .database: ["crashpadctl: error: \(TextFormat.printable(failure.description))"]
