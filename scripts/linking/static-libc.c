@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Stands for the loader in a tool that has the C library linked in. Libraries of the system belong to another C library, of
 // another version or musl: they would be loaded, and end the tool at the first call.
+#define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stddef.h>
 
