@@ -29,6 +29,7 @@ enum PeerNames {
     (["--json"], "--format", "Did you mean '--format json'?"),
     (["--dsym", "--dsyms"], "--symbols", "Did you mean '--symbols'?"),
     (["--db"], "--database", "Did you mean '--database'?"),
+    (["--force", "--overwrite"], "--output", "A file that exists is replaced without it."),
     (["-v", "--verbose"], "--quiet", "Without --quiet, everything is printed."),
   ]
 

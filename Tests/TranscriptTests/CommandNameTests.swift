@@ -42,6 +42,8 @@ struct CommandNameTests {
       ("run --json true", "Did you mean '--format json'? To run"),
       ("inspect --dsym=x y", "Did you mean '--symbols'?"), ("process --db x", "Did you mean '--database'?"),
       ("prune -v", "Without --quiet, everything is printed."), ("unlock --verbose", "Without --quiet, everything"),
+      ("convert --force x", "A file that exists is replaced"),
+      ("redact --overwrite x", "A file that exists is replaced"),
     ])
   func peerOption(_ line: String, _ advice: String) throws {
     let result = try Tool.shell("crashpadctl \(line)", in: TemporaryFolder())

@@ -35,10 +35,10 @@ struct InputOptions: OptionTable {
   /// - Parameter formats: those that the command reads.
   func places(_ arguments: [String], _ formats: [InputFormat]) throws -> DatabaseInputs {
     var places = DatabaseInputs()
-    let named = try database.map { _ in NamedReports(try open()) }
+    let named = try database.map { _ in NamedReports(try open(arguments)) }
     for argument in arguments { places.append(try named?.path(argument) ?? argument) }
     guard last else { return places }
-    let database = try open()
+    let database = try open(arguments)
     do {
       if try places.appendNewest(of: database, formats) || allowEmpty { return places }
     } catch {
@@ -50,11 +50,17 @@ struct InputOptions: OptionTable {
         + (hasReports ? " that is not processed; its reports are minidumps already" : ""), .noData)
   }
 
-  private func open() throws -> CrashDatabase {
+  private func open(_ arguments: [String]) throws -> CrashDatabase {
     let path =
       try database.flatMap { $0.isEmpty ? nil : FilePath(argument: $0) } ?? RunDatabaseOption().path()
     do { return try CrashDatabase(path) } catch {
       Terminal.error(Sentences.databaseFailure(error, path))
+      // A database among the inputs is more often meant as that of --last.
+      if database == nil, let argument = arguments.first,
+        hint({ try CrashDatabase(FilePath(argument: argument)) }) != nil
+      {
+        Terminal.error("  To read the newest crash of \(TextFormat.printable(argument)), put --database before it.")
+      }
       throw Sentences.failure(error, creating: false).status
     }
   }
