@@ -28,7 +28,8 @@ struct FormTests {
     "console": .crashed, "consoleAddresses": .crashed, "loaderConsole": .crashed, "loaderSymbol": .crashed,
     "debugger": .crashed, "debuggerStep": .notSaid, "servicePage": .crashed, "serviceException": .crashed,
     "serviceThreads": .notSaid, "xcodeLine": .crashed, "xcodeStack": .notSaid, "kotlinConsole": .crashed,
-    "terminationAlone": .crashed, "lateCr4shed": .crashed, "wholeSpindump": .noProcess,
+    "terminationAlone": .crashed, "terminationDescription": .crashed,
+    "lateCr4shed": .crashed, "wholeSpindump": .noProcess,
   ]
 
   @Test("The outcome of each sample is known", arguments: all.map(\.name))

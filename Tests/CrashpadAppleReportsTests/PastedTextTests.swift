@@ -86,6 +86,16 @@ struct PastedTextTests {
     #expect(termination?.namespace == "DYLD" && termination?.code == 1 && termination?.reasons.count == 3)
   }
 
+  @Test("A description of a termination goes on behind a colon and an empty line, and ends at the next one")
+  func terminationDescription() {
+    let termination = Reading(SampleReports.terminationDescription).report?.termination
+    #expect(termination?.namespace == "SPRINGBOARD" && termination?.code == nil)
+    #expect(termination?.reasons.first == "SPRINGBOARD, scene-create watchdog transgression:")
+    #expect(termination?.reasons.contains("WatchdogEvent: scene-create") == true)
+    #expect(termination?.reasons.contains { $0.contains("15.970") } == true)
+    #expect(termination?.reasons.contains { $0.contains("train") } == false)
+  }
+
   @Test("A Kotlin exception with its stack")
   func kotlin() {
     let report = Reading(SampleReports.kotlinConsole).report

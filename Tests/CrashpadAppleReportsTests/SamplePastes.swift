@@ -7,7 +7,7 @@ extension SampleReports {
     ("servicePage", servicePage),
     ("serviceException", serviceException), ("serviceThreads", serviceThreads), ("xcodeLine", xcodeLine),
     ("xcodeStack", xcodeStack), ("kotlinConsole", kotlinConsole), ("terminationAlone", terminationAlone),
-    ("lateCr4shed", lateCr4shed), ("wholeSpindump", wholeSpindump),
+    ("terminationDescription", terminationDescription), ("lateCr4shed", lateCr4shed), ("wholeSpindump", wholeSpindump),
   ]
 
   static let console = """
@@ -125,6 +125,21 @@ extension SampleReports {
     (terminated at launch; ignore backtrace)
 
     I have tried it twice.
+
+    """
+
+  static let terminationDescription = """
+    It does not come up:
+
+    Termination Description: SPRINGBOARD, scene-create watchdog transgression:
+
+     com.example.orrery exhausted real (wall clock) time allowance of 18.50 seconds |
+    ProcessVisibility: Foreground | ProcessState: Running |
+    WatchdogEvent: scene-create | WatchdogVisibility: Foreground | WatchdogCPUStatistics:
+
+     ( | "Elapsed total CPU time (seconds): 15.970 (user 15.970, system 0.000), 40% CPU" | )
+
+    Only on the train.
 
     """
 

@@ -163,6 +163,18 @@ struct WatchdogTests {
     #expect(line.evidence.contains { $0.text.contains("it was busy rather than blocked") })
   }
 
+  @Test func `The words of a watchdog without its code are the watchdog's`() {
+    let crash = SampleCrash.crash(nil, []) { report in
+      var termination = ReportSnapshot.Termination()
+      termination.namespace = "SPRINGBOARD"
+      termination.reasons = [
+        "scene-create watchdog transgression: a exhausted real (wall clock) time allowance of 18.50 seconds"
+      ]
+      report.termination = termination
+    }
+    #expect(Explanation(crash).summary.hasSuffix("it did not finish its launch (scene-create) within 18.50 s."))
+  }
+
   @Test(arguments: ["1e300", "nan", "inf", "-5", "", "99999999999999999999", "0x1p1023"])
   func `A number that no time can be is no number`(number: String) {
     let text = [

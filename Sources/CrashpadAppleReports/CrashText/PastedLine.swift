@@ -38,7 +38,7 @@ enum PastedLine {
   private static func isMark(_ line: TextBytes) -> Bool {
     let starts = ["# Crashlytics - ", "Fatal Exception: ", "Non-fatal Exception: ", "Thread : Fatal Exception: "]
     if starts.contains(where: { line.has(prefix: $0) }) { return true }
-    if line.has(prefix: "Termination Reason: ") { return true }
+    if line.has(prefix: "Termination Reason: ") || line.has(prefix: "Termination Description: ") { return true }
     if line.first(of: "Terminating app due to uncaught exception '") != nil { return true }
     if line.has(suffix: "First throw call stack:") || terminate(line) != nil || loader(line) != nil { return true }
     if debuggerStop(line) != nil || xcode(line) != nil || privacy(line) != nil { return true }

@@ -125,16 +125,33 @@ extension PastedText {
     guard builder.report.termination != nil else { return false }
     let isReason = ["Referenced from: ", "Reason: ", "Expected in: "].contains { line.has(prefix: $0) }
     guard isReason || isInTermination else { return false }
-    builder.report.termination?.reasons.append(line.string)
+    builder.report.termination?.addReasons(line)
     return true
   }
 
   /// "Termination Reason:    Namespace DYLD, Code 1 Library missing", and the lines below it.
   private mutating func termination(_ line: TextBytes) -> Bool {
+    if description(line) { return true }
     guard line.has(prefix: "Termination Reason:"), builder.report.termination == nil else { return false }
     var termination = ReportSnapshot.Termination()
     termination.read(reason: line.dropFirst("Termination Reason:".utf8.count).trimmed)
     builder.report.termination = termination
+    isInTermination = true
+    return true
+  }
+
+  /// "Termination Description: SPRINGBOARD, scene-create watchdog transgression: a exhausted …", and the lines below it.
+  private mutating func description(_ line: TextBytes) -> Bool {
+    guard line.has(prefix: "Termination Description:") else { return false }
+    let words = line.dropFirst("Termination Description:".utf8.count).trimmed
+    var termination = builder.report.termination ?? ReportSnapshot.Termination()
+    let namespace = words.prefix { $0 != UInt8(ascii: ",") }
+    if termination.namespace == nil, namespace.count < words.count, namespace.allSatisfy(\.isLetter) {
+      termination.namespace = namespace.string
+    }
+    termination.addReasons(words)
+    builder.report.termination = termination
+    builder.report.statesCrash = true
     isInTermination = true
     return true
   }
@@ -172,5 +189,12 @@ extension PastedText {
   private func quoted(_ words: String, in text: TextBytes) -> TextBytes? {
     guard let start = text.first(of: words) else { return nil }
     return text[(start + words.utf8.count)...].prefix { $0 != UInt8(ascii: "'") }
+  }
+}
+
+extension ReportSnapshot.Termination {
+  /// Adds the parts of a line, which has bars between them.
+  fileprivate mutating func addReasons(_ line: TextBytes) {
+    reasons += line.split(separator: UInt8(ascii: "|")).map(\.trimmed).filter { !$0.isEmpty }.map(\.string)
   }
 }

@@ -51,7 +51,8 @@ struct PastedText {
 
   private mutating func read(_ line: TextBytes) {
     guard !line.isEmpty else {
-      isInTermination = false
+      // A colon announces text, whatever lines a paste has between.
+      if builder.report.termination?.reasons.last?.hasSuffix(":") != true { isInTermination = false }
       return
     }
     let mayBeReason = isReasonNext

@@ -52,6 +52,13 @@ extension ExplanationBuilder {
     guard let name = termination.namespace, let row = MeaningTable.namespace(name), row.name != "SIGNAL" else {
       return false
     }
+    // A description without its code has the watchdog's words.
+    let watchdog = MeaningTable.terminationCode(0x8bad_f00d)
+    if let watchdog, termination.reasons.contains(where: { $0.containsBytes("watchdog transgression") }) {
+      explainWatchdog(watchdog)
+      addReasons(termination, limit: 1)
+      return true
+    }
     take(row)
     addReasons(termination, limit: 4)
     return true

@@ -17,6 +17,17 @@ extension CodeMeaning {
       causes: ["Data that change between two updates, or on another thread."],
       advice: ["Change data and view in one step on the main thread, or use a diffable data source."], uiKit),
     objectiveC(
+      .cause, "Section or row that a list does not have",
+      [
+        "request for number of items in section", "request for number of rows in section",
+        "request for rect at invalid index path", "request for layout attributes for",
+        "attempt to scroll to invalid index path", "attempted to scroll the table view to an out-of-bounds",
+        "attempted to scroll the collection view to an out-of-bounds",
+      ],
+      "A table or collection view was asked for a section or row that its data do not have",
+      causes: ["Data that became fewer before the view was told of it.", "A layout that keeps old index paths."],
+      advice: ["Compare the index path in the message with what the data source returned last."], uiKit),
+    objectiveC(
       .cause, "Missing nib or storyboard",
       [
         "could not load nib in bundle", "could not find a storyboard named", "doesn't contain a view controller with",

@@ -68,7 +68,8 @@ extension CodeMeaning {
       types),
     exception(
       10, "EXC_CRASH", "The process ended abnormally; the signal and the termination say how",
-      endedBy: "the process itself (SIGABRT), or another one or the system (SIGKILL, SIGQUIT, SIGTERM)",
+      endedBy:
+        "the signal: the process itself raises SIGABRT, another one or the system sends SIGKILL, SIGQUIT and SIGTERM",
       causes: ["abort() after an uncaught exception.", "The system ended the process: see the termination reason."],
       advice: [
         "Read the termination reason first.",

@@ -300,6 +300,16 @@ extension CodeMeaning {
       "dispatch_sync was called on the queue that is running: a deadlock", by: "libdispatch, by a trap",
       advice: ["Call the code directly, or use dispatch_async."], .file("Apple", "libdispatch")),
     system(
+      .cause, "Sandbox not entered",
+      ["could not set sandbox profile data", "container object initialization failed"],
+      "The process could not enter its App Sandbox", by: "libsecinit, before the program's main function",
+      causes: [
+        "A program that is in a sandbox already: started by another one in a sandbox, without the right to inherit it.",
+        "A signature that does not fit the entitlements.",
+      ],
+      advice: ["Compare the entitlements of both programs: a helper needs com.apple.security.inherit."],
+      .file("Apple", "App Sandbox, \"Embedding a command-line tool in a sandboxed app\"")),
+    system(
       .cause, "Library not loaded", ["library not loaded", "symbol not found:"],
       "The dynamic loader did not find a library or symbol", by: "dyld, before the program's main function",
       causes: ["A framework that is not embedded, or a system that is too old."],
