@@ -29,7 +29,7 @@ struct FormTests {
     "debugger": .crashed, "debuggerStep": .notSaid, "servicePage": .crashed, "serviceException": .crashed,
     "serviceThreads": .notSaid, "xcodeLine": .crashed, "xcodeStack": .notSaid, "kotlinConsole": .crashed,
     "terminationAlone": .crashed, "terminationDescription": .crashed,
-    "lateCr4shed": .crashed, "wholeSpindump": .noProcess,
+    "trapLine": .crashed, "lateCr4shed": .crashed, "wholeSpindump": .noProcess,
   ]
 
   @Test("The outcome of each sample is known", arguments: all.map(\.name))

@@ -7,7 +7,8 @@ extension SampleReports {
     ("servicePage", servicePage),
     ("serviceException", serviceException), ("serviceThreads", serviceThreads), ("xcodeLine", xcodeLine),
     ("xcodeStack", xcodeStack), ("kotlinConsole", kotlinConsole), ("terminationAlone", terminationAlone),
-    ("terminationDescription", terminationDescription), ("lateCr4shed", lateCr4shed), ("wholeSpindump", wholeSpindump),
+    ("terminationDescription", terminationDescription), ("trapLine", trapLine),
+    ("lateCr4shed", lateCr4shed), ("wholeSpindump", wholeSpindump),
   ]
 
   static let console = """
@@ -140,6 +141,13 @@ extension SampleReports {
      ( | "Elapsed total CPU time (seconds): 15.970 (user 15.970, system 0.000), 40% CPU" | )
 
     Only on the train.
+
+    """
+
+  static let trapLine = """
+    > Swift/Range.swift:754: Fatal error: Range requires lowerBound <= upperBound
+
+    It is in the line above the loop.
 
     """
 

@@ -223,6 +223,8 @@ struct EvidenceSearchTests {
     }
     #expect(
       !region("0x1314eb4b8 is not in any region.\n---> GAP OF 0x639bc000 BYTES\n     Stack Guard  16cdbc000-16cdc0000"))
+    #expect(region("VM Regions Near 0x1314eb4b8:\n--> STACK GUARD  1314e8000-1314ec000 [16K] ---/rwx"))
+    #expect(!region("VM Regions Near 0x1314eb4b8:\n-->\n    STACK GUARD  1315e8000-1315ec000 [16K] ---/rwx"))
     #expect(region("0x1314eb4b8 is in 0x1314e8000-0x1314ec000\n--->  Stack Guard  1314e8000-1314ec000 [16K] ---/rwx"))
   }
 

@@ -115,6 +115,25 @@ struct ExplanationTests {
     #expect(explanation.summary == "Another process, killall, ended it with SIGKILL.")
   }
 
+  @Test func `A sender is no other process where the report does not name its own`() {
+    var crash = SampleCrash.crash(SampleCrash.mach(10, [0, 0], signal: 6), [main]) {
+      $0.termination = SampleCrash.termination("SIGNAL", 6, by: "Demo")
+    }
+    crash.processName = nil
+    let explanation = Explanation(crash)
+    #expect(!explanation.summary.contains("Another process"))
+    #expect(explanation.endedBy == ["The process Demo sent SIGABRT; whether to itself, the report does not say."])
+  }
+
+  @Test(arguments: [
+    "Fatal error: Range requires lowerBound <= upperBound",
+    "Fatal error: Can't form Range with upperBound < lowerBound",
+  ])
+  func `Reversed bounds of a range are named`(message: String) {
+    let explanation = Explanation(SampleCrash.crash(nil, [main], messages: [message]))
+    #expect(explanation.summary.hasPrefix("A range was made whose upper bound is below its lower bound"))
+  }
+
   // MARK: Disagreement
 
   @Test func `An exception that disagrees with the termination is said to, and the termination counts`() {

@@ -76,6 +76,11 @@ extension CrashText {
   /// Reads a line after a termination: a key of the exception block, or one more reason.
   mutating func terminationLine(_ content: TextBytes) {
     if let key = TextKey(content), Self.exceptionKeys.contains(key.name) { return head(content) }
+    // A line between the report and other text.
+    guard content.contains(where: { $0.isLetter || $0.isDigit || $0 >= 0x80 }) else {
+      section = .head
+      return
+    }
     addReason(content.string)
   }
 

@@ -41,7 +41,7 @@ enum PastedLine {
     if line.has(prefix: "Termination Reason: ") || line.has(prefix: "Termination Description: ") { return true }
     if line.first(of: "Terminating app due to uncaught exception '") != nil { return true }
     if line.has(suffix: "First throw call stack:") || terminate(line) != nil || loader(line) != nil { return true }
-    if debuggerStop(line) != nil || xcode(line) != nil || privacy(line) != nil { return true }
+    if debuggerStop(line) != nil || xcode(line) != nil || privacy(line) != nil || trap(line) != nil { return true }
     if line.first(of: "frame #") != nil, line.contains(UInt8(ascii: "`")) {
       return PastedFrame(line, mayBeBare: false, after: nil) != nil
     }
@@ -49,6 +49,15 @@ enum PastedLine {
   }
 
   // MARK: Words of single forms
+
+  /// "Swift/Range.swift:754: Fatal error: Range requires lowerBound <= upperBound", from "Fatal error" on.
+  static func trap(_ line: TextBytes) -> TextBytes? {
+    guard let file = line.first(of: ".swift:"), let mark = line[file...].first(of: ": Fatal error: ") else {
+      return nil
+    }
+    let number = line[file..<mark].dropFirst(".swift:".utf8.count)
+    return !number.isEmpty && number.allSatisfy({ (0x30...0x39).contains($0) }) ? line[(mark + 2)...] : nil
+  }
 
   /// "Crashed: com.apple.main-thread", "Thread : Crashed: worker": the name of the thread.
   static func crashedThread(_ line: TextBytes) -> TextBytes? {

@@ -4,7 +4,7 @@ package import CrashpadSnapshot
 
 extension ReportSnapshot {
   /// Whether the address of the fault is in the guard page of a stack: the region that the report marks with an arrow, and
-  /// not one of its neighbors, which it lists too.
+  /// not one of its neighbors, which it lists too. The arrow of old reports is shorter.
   package var isAddressInStackGuard: Bool {
     let lines = vmRegionInfo?.split(separator: "\n") ?? []
     return lines.contains { $0.containsWordsOfGuard }
@@ -14,7 +14,7 @@ extension ReportSnapshot {
 extension Substring {
   fileprivate var containsWordsOfGuard: Bool {
     let line = String(self)
-    return line.containsBytes("--->") && line.uppercased().containsBytes("STACK GUARD")
+    return line.containsBytes("-->") && line.uppercased().containsBytes("STACK GUARD")
   }
 }
 

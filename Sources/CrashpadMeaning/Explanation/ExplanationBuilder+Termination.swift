@@ -115,12 +115,19 @@ extension ExplanationBuilder {
     let name = SignalNames.darwin.name(of: UInt32(truncatingIfNeeded: code))
     let sender = termination.byProcess
     let isFault = sender == "exc handler"
+    // Nil where the report does not name the process that crashed, or its sender.
     let isOwn =
       termination.byProcessID.flatMap { id in crash.processID.map { $0 == id } }
-      ?? (sender != nil && sender == crash.processName)
+      ?? sender.flatMap { name in crash.processName.map { $0 == name } }
     explainException()
     if isFault { return true }
-    guard isOwn || sender != nil else { return true }
+    guard let isOwn else {
+      if let sender {
+        let number = termination.byProcessID.map { " [\($0)]" } ?? ""
+        result.endedBy = ["The process \(sender)\(number) sent \(name); whether to itself, the report does not say."]
+      }
+      return true
+    }
     if isOwn {
       result.endedBy = ["The process itself, with \(name) (abort or raise)."]
     } else if let sender {

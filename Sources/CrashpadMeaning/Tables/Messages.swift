@@ -57,6 +57,12 @@ extension CodeMeaning {
       causes: ["An empty collection, or a count that changed between check and use."],
       advice: [stack, "Check the index against indices; synchronize threads that change the collection."]),
     swift(
+      .cause, "Range with reversed bounds",
+      ["range requires lowerbound <= upperbound", "can't form range with upperbound < lowerbound"],
+      "A range was made whose upper bound is below its lower bound",
+      causes: ["A count that became smaller than an offset, or is 0 or negative."],
+      advice: [stack, "Compare both bounds before the range is made."]),
+    swift(
       .cause, "Negative array index", ["negative array index is out of range", "negative count not allowed"],
       "A negative index or count was used",
       advice: [stack]),
