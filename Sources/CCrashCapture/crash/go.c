@@ -21,17 +21,22 @@ CRASH_TIME static bool is_in_code(uint64_t address) { return address - code.addr
 
 bool go_owns(uintptr_t handler) { return is_in_code(handler); }
 
-HANDLER CRASH_TIME void handle_go(int number, siginfo_t *information, void *context) {
+// Go's own handler, or this one's for a crash in code of C.
+HANDLER CRASH_TIME __attribute__((noinline)) static signal_handler *
+handler_of_crash(int number, siginfo_t *information, void *context) {
   bool is_own_abort = information->si_code == SI_TKILL && information->si_pid == current_process();
   bool is_of_c = !is_in_code(context_program_counter(context)) && (information->si_code > 0 || is_own_abort);
-  if (is_of_c || !is_captured_process()) {
-    handle_crash(number, information, context);
-    return;
-  }
+  if (is_of_c || !is_captured_process()) return handle_crash;
   // Go wants all signals blocked in its handler; the return from this handler unblocks them again.
   uint64_t every_signal = ~UINT64_C(0);
   change_mask(SIG_BLOCK, &every_signal, NULL);
-  crash_state.earlier[crash_signal_index(number)].handler(number, information, context);
+  return crash_state.earlier[crash_signal_index(number)].handler;
+}
+
+// Has no frame below Go's handler: that does not say where it kept the frame pointer, by which an aligned frame is found, so
+// that no debugger would get past it to the frames of the panic.
+CRASH_TIME void handle_go(int number, siginfo_t *information, void *context) {
+  TAIL_CALL return handler_of_crash(number, information, context)(number, information, context);
 }
 
 // MARK: Where Go's code lies
