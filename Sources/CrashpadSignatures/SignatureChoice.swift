@@ -63,7 +63,8 @@ struct SignatureChoice {
     if kind.text == "bad-access[null]" || kind.text == "bad-access[wild]", let use = objectUse(from: start) {
       kind.text = use
     }
-    if kind.isHang, let wait = stack.wait(from: start) { kind.text += "[\(wait)]" }
+    // Work with files waits for them at one moment, and not at the next.
+    if kind.isHang, let wait = stack.wait(from: start), wait != "file" { kind.text += "[\(wait)]" }
   }
 
   /// The kind that the raising frames of an abort say. The outermost one counts: a runtime raises by means of others.

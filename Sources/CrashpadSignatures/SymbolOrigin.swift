@@ -68,7 +68,7 @@ struct SymbolOrigin: Sendable, Hashable {
       if mangled.first == UInt8(ascii: "Z") { return hasRustHash(name) ? .rust : .cxx }
     }
     if SwiftName.isMangled(symbol) { return .swift }
-    if ObjectiveCName.normalized(name) != nil { return .objectiveC }
+    if ObjectiveCName.isName(name) { return .objectiveC }
     if name.hasPrefix("?") { return .cxx }
     if isGo { return .go }
     if name.contains("::") { return qualified(name) }

@@ -179,6 +179,10 @@ struct ChoiceTests {
     #expect(
       Self.signature(kind, ["semaphore_wait_trap|libsystem_kernel.dylib", "Uploader.sendNow()|Shop"] + Self.bottom).text
         == "hang[semaphore] · Uploader.sendNow")
+    // A thread that works with files waits for them now and then.
+    #expect(
+      Self.signature(kind, ["pread|libsystem_kernel.dylib", "Store.load()|Shop"] + Self.bottom).text
+        == "hang · Store.load")
     let idle = Self.signature(
       kind,
       [
@@ -336,11 +340,14 @@ struct ChoiceTests {
     for (raise, text) in [
       ("runtime.panicmem", "bad-access[null]"), ("runtime.goPanicIndex", "trap[index]"),
       ("runtime.panicdivide", "arithmetic"),
-      ("runtime.panicdottypeE", "trap[cast]"), ("strings.Repeat", "exception:Go panic"),
+      ("runtime.panicdottypeE", "trap[cast]"), ("runtime.sigpanic", "exception:Go panic"), ("strings.Repeat", "exception:Go panic"),
     ] {
       let frames = ["runtime.raise|shop", "runtime.fatalpanic|shop", "runtime.gopanic|shop", "\(raise)|shop"] + bottom
       #expect(Self.signature(kind, frames).text == text + " · main.load")
     }
+    // The kernel's signal is below the panic that says its kind.
+    let frames = ["runtime.raise|shop", "runtime.gopanic|shop", "runtime.panicmem|shop", "runtime.sigpanic|shop"]
+    #expect(Self.signature(kind, frames + bottom).text == "bad-access[null] · main.load")
   }
 
   @Test func `Every frame is explained`() {

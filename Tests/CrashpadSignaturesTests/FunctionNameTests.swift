@@ -186,6 +186,14 @@ struct FunctionNameTests {
     Form(name: "VC.load.λ2", symbols: ["closure #2 in VC.load()", "partial apply for closure #2 in VC.load()"]),
     Form(name: "VC.load.λ1_3", symbols: ["closure #3 in closure #1 in App.VC.load() -> ()"], image: "App"),
     Form(name: "VC.load", symbols: ["implicit closure #2 in VC.load()", "VC.load()"]),
+    Form(
+      name: "-[VC tap:].λ1",
+      symbols: [
+        "__10-[VC tap:]_block_invoke", "___10-[VC tap:]_block_invoke", "__10-[VC tap:]_block_invoke.34",
+        "__10-[VC(Events) tap:]_block_invoke.cold.1",
+      ]),
+    Form(name: "-[VC tap:].λ2", symbols: ["__10-[VC tap:]_block_invoke_2", "__10-[VC tap:]_block_invoke_2.45"]),
+    Form(name: "parse_line.λ2", symbols: ["__parse_line_block_invoke_2", "__parse_line_block_invoke_2.cold.1"]),
     Form(name: "main.run.func2.1", symbols: ["main.run.func2.1"]),
     Form(name: "main.run", symbols: ["main.run.gowrap1", "main.run"]),
     Form(name: "com.shop.Cart.total", symbols: ["kfun:com.shop.Cart#total(){}kotlin.Int"]),

@@ -23,8 +23,15 @@ package enum FunctionName {
     if let demangled = Demangler.demangle(name.text, .simplified) {
       name = withoutSuffixes(NameText(shortened(demangled)))
     }
-    if let name = ObjectiveCName.normalized(name) { return name }
-    withoutBlock(&name)
+    if let name = ObjectiveCName.normalized(name, version) { return name }
+    let block = withoutBlock(&name)
+    return normalizedFunction(name, symbol: symbol, image: image, version) + (version == .first ? "" : block)
+  }
+
+  /// The name of a function without what marks a block in it.
+  private static func normalizedFunction(
+    _ name: NameText, symbol: String, image: String?, _ version: RuleVersion
+  ) -> String {
     if version != .first, let name = EngineName.normalized(name) { return name }
     if GoName.isGo(name) { return GoName.normalized(name, version) }
     if SwiftName.isSwift(name, symbol: symbol) { return SwiftName.normalized(name, image: image, version) }
@@ -146,18 +153,19 @@ package enum FunctionName {
   }
 
   /// A block is named after its function.
-  private static func withoutBlock(_ name: inout NameText) {
+  ///
+  /// - Returns: the mark that tells it from other blocks there; empty without a number, as demangled names of C++ have none.
+  private static func withoutBlock(_ name: inout NameText) -> String {
     for prefix in ["invocation function for block in ", "block_destroy_helper", "block_copy_helper"]
     where name.drop(prefix: prefix) {
       if prefix.hasPrefix("block_") { name = NameText("_Block_" + prefix) }
     }
-    guard let block = name.find("_block_invoke"), block > 0 else { return }
-    let rest = name.bytes[(block + 13)...]
-    guard rest.allSatisfy({ NameText.isDigit($0) || $0 == UInt8(ascii: "_") || $0 == UInt8(ascii: ".") }) else {
-      return
-    }
+    guard let block = name.find("_block_invoke"), block > 0,
+      let mark = BlockName.mark(name.bytes[block...])
+    else { return "" }
     name.bytes.removeSubrange(block...)
     while name.bytes.first == UInt8(ascii: "_"), name.bytes.count > 1 { name.bytes.removeFirst() }
+    return mark
   }
 
   /// A name of C: one word.
@@ -166,9 +174,29 @@ package enum FunctionName {
   }
 }
 
-/// `-[Class method:]` and `+[Class method]`, of categories without the category, of blocks without their number.
+/// Blocks of C and Objective-C: `_block_invoke` for the first of a function, `_block_invoke_2` for the next.
+enum BlockName {
+  private static let suffix = "_block_invoke"
+
+  /// ".λ2" of "_block_invoke_2"; nil of another text. Linkers number blocks of one name with `.17`.
+  static func mark(_ bytes: ArraySlice<UInt8>) -> String? {
+    if bytes.starts(with: ".λ".utf8) { return NameText(bytes).text }
+    guard bytes.starts(with: suffix.utf8) else { return nil }
+    let rest = bytes.dropFirst(suffix.utf8.count)
+    guard rest.allSatisfy({ NameText.isDigit($0) || $0 == UInt8(ascii: "_") || $0 == UInt8(ascii: ".") }) else {
+      return nil
+    }
+    let digits = rest.first == UInt8(ascii: "_") ? rest.dropFirst().prefix(while: NameText.isDigit) : []
+    return ".λ" + (digits.isEmpty ? "1" : NameText(digits).text)
+  }
+}
+
+/// `-[Class method:]` and `+[Class method]`, of categories without the category.
 enum ObjectiveCName {
-  static func normalized(_ name: NameText) -> String? {
+  static func isName(_ name: NameText) -> Bool { normalized(name, .first) != nil }
+
+  /// Nil of other names. In version 1 blocks have no number.
+  static func normalized(_ name: NameText, _ version: RuleVersion) -> String? {
     var name = name
     // "__45-[VC tap:]_block_invoke_2", with one more underscore in Mach-O files
     let start = name.bytes.prefix { $0 == UInt8(ascii: "_") }.count
@@ -177,6 +205,7 @@ enum ObjectiveCName {
     guard name.hasPrefix("-[") || name.hasPrefix("+["), let end = name.bytes.lastIndex(of: UInt8(ascii: "]")) else {
       return nil
     }
+    let block = version == .first ? nil : BlockName.mark(name.bytes[(end + 1)...])
     name.bytes.removeSubrange((end + 1)...)
     if let open = name.bytes.firstIndex(of: UInt8(ascii: "(")),
       let close = name.bytes.firstIndex(of: UInt8(ascii: ")")),
@@ -184,7 +213,7 @@ enum ObjectiveCName {
     {
       name.bytes.removeSubrange(open...close)
     }
-    return name.text
+    return name.text + (block ?? "")
   }
 }
 

@@ -273,11 +273,16 @@ extension SignatureRule {
       meaning: "abort[Go]", callsNothing: true,
       "the runtime of Go ends the process"),
     SignatureRule(
+      .raise, "go-signal",
+      ["runtime.sigpanic*"],
+      of: .go, callsNothing: true,
+      "the kernel's signal became a panic of Go, of which the functions above say the kind"),
+    SignatureRule(
       .raise, "go-panic",
       [
         "runtime.gopanic", "runtime.fatalpanic*", "runtime.fatalthrow*", "runtime.throw*", "runtime.fatal*",
         "runtime.dopanic*", "runtime.crash", "runtime.raise*", "runtime.dieFromSignal", "runtime.panic*",
-        "runtime.goPanic*", "runtime.sigpanic*", "runtime.exit*", "runtime.badsignal*", "runtime.startpanic*",
+        "runtime.goPanic*", "runtime.exit*", "runtime.badsignal*", "runtime.startpanic*",
         "runtime.preprintpanics*",
       ],
       of: .go,

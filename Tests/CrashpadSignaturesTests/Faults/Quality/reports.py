@@ -40,6 +40,11 @@ BOUNDS = [[("libswiftCore.dylib", "specialized Array._checkSubscript(_:wasNative
           [("App", "specialized Array.subscript.getter")], []]
 MALLOC = [[("App", "arena_dalloc_bin_locked_impl"), ("App", "je_arena_dalloc_small"), ("App", "free")],
           [("App", "_mi_page_free_collect"), ("App", "mi_free"), ("App", "free")], [("libsystem_platform.dylib", "_platform_memset"), ("libsystem_malloc.dylib", "free")]]
+SELECTOR = [("CoreFoundation", "_CF_forwarding_prep_0"), ("CoreFoundation", "___forwarding___"), ("CoreFoundation", "-[NSObject(NSObject) doesNotRecognizeSelector:]")][::-1]
+CHECKED = [("Foundation", "-[NSAssertionHandler handleFailureInMethod:object:file:lineNumber:description:]")]
+# What a thread that is busy does at one moment or another.
+BUSY = [[("libsystem_kernel.dylib", "pread")], [("libsystem_kernel.dylib", "fsync")], [("libobjc.A.dylib", "objc_retain")], [("libsystem_platform.dylib", "_platform_memmove")],
+        [("libsystem_malloc.dylib", "tiny_malloc_from_free_list"), ("libsystem_malloc.dylib", "szone_malloc_should_clear"), ("libsystem_malloc.dylib", "_malloc_zone_malloc")]]
 COPY = [[("libsystem_platform.dylib", "_platform_memmove")], [("libsystem_platform.dylib", "_platform_strlen")]]
 
 ACCESS, TRAP, QUIT, HANG = "EXC_BAD_ACCESS", "EXC_BREAKPOINT", "EXC_CRASH", "hang"
@@ -58,11 +63,11 @@ def app(*names):
 
 
 def objective_c(r, n):
-    for _ in range(4):
+    for _ in range(6):
         owner = n.fresh(lambda: (r.choice(LIKE_OBJC) if r.random() < 0.4 else "") + n.type())
         other = n.type()
         one, two = n.camel(), n.camel()
-        kind = r.choice("array object copy abort block pair".split())
+        kind = r.choice("array array selector check hang object copy abort block blocks pair".split())
         caller = f"-[{other} {two}:]"
         if kind == "pair":
             # Two faults under one caller, called by a class that is named as an SDK's.
@@ -71,6 +76,15 @@ def objective_c(r, n):
         elif kind == "array":
             yield Case(f"array-{owner}", app(f"-[{owner} {one}:]", caller), [top + [r.choice(ARRAY)] for top in THROW], QUIT,
                        message="*** Terminating app due to uncaught exception 'NSRangeException', reason: 'index 3 beyond bounds'", exception=True)
+        elif kind in ("selector", "check"):
+            yield Case(f"{kind}-{owner}", app(f"-[{owner} {one}]", caller), [top + (SELECTOR if kind == "selector" else CHECKED) for top in THROW], QUIT,
+                       message="*** Terminating app due to uncaught exception 'NSInvalidArgumentException', reason: 'not allowed'", exception=True)
+        elif kind == "hang":
+            yield Case(f"hang-{owner}", app(f"-[{owner} {one}]", caller), BUSY, HANG)
+        elif kind == "blocks":
+            # Two blocks of one method.
+            for block in ("_block_invoke", "_block_invoke_2"):
+                yield Case(f"blocks-{owner}-{block}", app(f"__{len(owner) + 9}-[{owner} {one}]{block}", caller), OBJECT, ACCESS, address=None)
         elif kind == "object":
             yield Case(f"object-{owner}", app(f"-[{owner} {one}]", caller), OBJECT, ACCESS, address=None)
         elif kind == "copy":
@@ -85,7 +99,7 @@ def swift(r, n):
     for _ in range(5):
         owner = n.type(LIKE_SWIFT, 0.4)
         caller = f"{n.type()}.{n.camel()}()"
-        kind = r.choice("bounds fatal nil count closures wrapper methods extension".split())
+        kind = r.choice("bounds fatal nil count closures wrapper methods extension hang async".split())
         method = n.camel()
         if kind == "closures":
             for number in (1, 2):
@@ -100,6 +114,11 @@ def swift(r, n):
         elif kind == "extension":
             for _ in range(2):
                 yield Case(f"extension-{len(n.used)}", app(f"{r.choice(('Array', 'Dictionary', 'String', 'Collection'))}.{n.camel()}(into:)", caller), [[]], TRAP)
+        elif kind == "hang":
+            yield Case(f"hang-{owner}", app(f"{owner}.{method}()", caller), BUSY, HANG)
+        elif kind == "async":
+            parts = [app(f"({number}) {word} resume partial function for {owner}.{method}()") for number, word in ((1, "suspend"), (2, "await"), (3, "suspend"))]
+            yield Case(f"async-{owner}", app(caller), [top + part for top in FATAL for part in parts], TRAP)
         elif kind == "count":
             yield Case(f"count-{owner}", app(f"{owner}.{method}()", caller), COUNTS, ACCESS, address=None)
         else:
@@ -152,9 +171,11 @@ def unity(r, n):
     for _ in range(3):
         owner, one = n.type(), n.camel()
         suffix = "".join(r.choice("0123456789ABCDEF") for _ in range(40))
+        # Its own code has no names, and calls of its interface have those of what binds them.
+        engine = [[("UnityFramework", None)] * 2, [("UnityFramework", None)] * 3]
         raises = [[("UnityFramework", "il2cpp_codegen_raise_exception"), ("UnityFramework", "il2cpp::vm::Exception::Raise(Il2CppException*, MethodInfo*)")][::-1]]
         yield Case(f"unity-{owner}", [("UnityFramework", f"{owner}_{one}_m{suffix}"), ("UnityFramework", f"{n.type()}_Update_m{suffix[::-1]}")],
-                   r.choice(([[]], [top + raises[0] for top in ABORT])), r.choice((ACCESS, QUIT)))
+                   *r.choice((([[]], ACCESS), (engine, ACCESS), (engine, ACCESS), ([top + raises[0] for top in ABORT], QUIT))))
 
 
 def react(r, n):
@@ -163,6 +184,23 @@ def react(r, n):
         yield Case(f"js-{function}", app("RCTFatal", "-[RCTExceptionsManager reportFatal:stack:exceptionId:extraDataAsJSON:]", "-[RCTModuleMethod invokeWithBridge:module:arguments:]"),
                    THROW, QUIT, exception=True,
                    message=f"*** Terminating app due to uncaught exception 'RCTFatalException: Unhandled JS Exception: {name}: undefined is not an object (evaluating 'a.§')', reason: 'Unhandled JS Exception: {name}: undefined is not an object, stack:\n{function}@§:2345\nvalue@12:34\n'")
+
+
+def form(r, language, name):
+    """The name as one build or another has it: compilers specialize functions, merge them, and move parts of them."""
+    if r.random() < 0.6:
+        return name
+    if "_block_invoke" in name:
+        return name + r.choice((f".{r.randrange(2, 300)}", ".cold.1", f".{r.randrange(2, 300)}.cold.1"))
+    if language == "Objective-C":
+        return name + ".cold.1"
+    if language == "Swift report":
+        if name.startswith("closure #"):
+            return r.choice(("partial apply for ", "specialized ")) + name
+        return r.choice(("specialized ", "merged ", "@objc ")) + name if name[0] != "(" else name
+    if language == "C++ report":
+        return name + r.choice((" (.cold.1)", " [clone .isra.0]", " (.llvm.1234567890123)", " [clone .constprop.0]"))
+    return name
 
 
 LANGUAGES = {"Objective-C": objective_c, "Swift report": swift, "C++ report": cxx, "Flutter": flutter, "Unity": unity, "React Native": react}
@@ -180,17 +218,17 @@ def write(r, folder, languages, programs):
                 for build in range(3):
                     path = f"{folder}/{program}-{index}-{build}.ips"
                     with open(path, "w") as file:
-                        file.write(report(r, program, case, build))
+                        file.write(report(r, program, case, build, language))
                     yield path, program, case.label, language
 
 
-def report(r, program, case, build):
+def report(r, program, case, build, language):
     bundle = f"/private/var/containers/Bundle/Application/{uuid.UUID(int=r.getrandbits(128))}/{program}.app/"
     places = dict(PLACES, App=bundle + program, **{"App.framework": bundle + "Frameworks/App.framework/App"},
                   **{name: f"{bundle}Frameworks/{name}.framework/{name}" for name in ENGINES})
     tops = r.choice(case.tops)
     bottom = (SWIZZLER if r.random() < 0.3 and case.own[0][0] == "App" else []) + r.choice(MAIN)
-    frames = list(tops) + list(case.own) + bottom
+    frames = list(tops) + [(image, form(r, language, name) if name else name) for image, name in case.own] + bottom
     images, numbers = [], {}
     lines = []
     for index, (image, name) in enumerate(frames):
@@ -207,6 +245,7 @@ def report(r, program, case, build):
         ACCESS: {"type": ACCESS, "signal": "SIGSEGV", "codes": f"0x1, {address:#x}", "rawCodes": [1, address], "subtype": f"KERN_INVALID_ADDRESS at {address:#018x}"},
         TRAP: {"type": TRAP, "signal": "SIGTRAP", "codes": "0x1, 0x0", "rawCodes": [1, 0]},
         QUIT: {"type": QUIT, "signal": "SIGABRT", "codes": "0x0, 0x0", "rawCodes": [0, 0]},
+        HANG: {"type": QUIT, "signal": "SIGKILL", "codes": "0x0, 0x0", "rawCodes": [0, 0]},
     }[case.kind]
     body = {"procName": program, "procPath": places["App"], "pid": r.randrange(200, 9000), "cpuType": "ARM-64", "modelCode": r.choice(("iPhone15,2", "iPhone14,5", "iPad13,1")),
             "captureTime": f"2026-03-{1 + r.randrange(28):02} 15:09:{r.randrange(60):02}.0000 +0100", "incident": str(uuid.UUID(int=r.getrandbits(128))).upper(),
@@ -218,6 +257,9 @@ def report(r, program, case, build):
         body["threads"] = [{"triggered": True, "id": 1, "frames": [dict(lines[-1])]}]
     else:
         body["threads"] = [{"triggered": True, "id": 1, "frames": lines}]
+    if case.kind == HANG:
+        body["termination"] = {"namespace": "FRONTBOARD", "code": 0x8badf00d, "flags": 6, "indicator": "<RBSTerminateContext| domain:10 code:0x8BADF00D>",
+                               "reasons": ["scene-update watchdog transgression: app exhausted real (wall clock) time allowance of 10.00 seconds"]}
     if case.message:
         body["asi"] = {"CoreFoundation": [case.message.replace("§", str(r.randrange(9, 99999)))]}
     head = {"app_name": program, "timestamp": body["captureTime"], "app_version": f"1.{build}", "bug_type": "309", "os_version": body["osVersion"]["train"],
