@@ -73,6 +73,16 @@ extension ProcessSnapshot {
         return region.contains(pointer) ? nil : pointer
       }
     }
+
+    /// The first saved stack pointer that `found` accepts, as it makes it.
+    func first<Found>(in stack: RawSpan, _ region: Range<UInt64>, _ found: (UInt64) -> Found?) -> Found? {
+      var place = (alignment - Int(region.lowerBound % UInt64(alignment))) % alignment
+      while place + size <= stack.byteCount {
+        if let result = stackPointer(stack, at: place, region).flatMap(found) { return result }
+        place += alignment
+      }
+      return nil
+    }
   }
 
   /// Returns ranges of `extraMemory`, which must be sorted.
@@ -97,18 +107,22 @@ extension ProcessSnapshot {
     // The addresses of a region that ends at 2^64 or behind it overflow.
     guard let end = region.end else { return nil }
     return withBytes(of: region.content, in: bytes) { stack in
-      let step = saved.alignment
-      var place = (step - Int(region.address % UInt64(step))) % step
-      while place + saved.size <= stack.byteCount {
-        if let pointer = saved.stackPointer(stack, at: place, region.address..<end),
-          let range = range(ofStackAt: pointer, limit)
-        {
-          return range
-        }
-        place += step
-      }
-      return nil
+      saved.first(in: stack, region.address..<end) { range(ofStackAt: $0, limit) }
     }
+  }
+
+  /// The stack pointer of the stack that a signal interrupted while a thread was on another one; nil if no handler's stack
+  /// is in `stack`.
+  ///
+  /// - Parameters:
+  ///   - stack: the thread's.
+  ///   - address: where it lies.
+  package static func interruptedStackPointer(
+    in stack: RawSpan, at address: UInt64, _ architecture: CPUArchitecture, where isStack: (UInt64) -> Bool
+  ) -> UInt64? {
+    let (end, overflows) = address.addingReportingOverflow(UInt64(stack.byteCount))
+    guard !overflows, let saved = Saved(architecture) else { return nil }
+    return saved.first(in: stack, address..<end) { isStack($0) ? $0 : nil }
   }
 
   private func range(ofStackAt pointer: UInt64, _ limit: UInt64) -> (start: UInt64, end: UInt64)? {

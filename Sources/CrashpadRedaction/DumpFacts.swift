@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import CrashpadBytes
 internal import IntermediateDump
+internal import CrashpadMinidump
 internal import CrashpadSnapshot
 
 /// The facts about an intermediate dump that are needed before its first record is handled.
@@ -11,11 +12,14 @@ struct DumpFacts {
   private(set) var modulePaths: Set<[UInt8]> = []
   private(set) var architecture = CPUArchitecture.unknown
   /// The offsets of those memory regions around registers that a stack pointer or frame pointer refers to. After a
-  /// stack overflow, the frames are there.
+  /// stack overflow, the frames are there, and while a handler runs on a stack of its own, those of the interrupted one.
   private(set) var stackRegions: Set<Int> = []
   /// Stack pointers and frame pointers.
   private var pointers: Set<UInt64> = []
   private var regions: [Region] = []
+  /// The stacks of threads, in the order of `stacks`.
+  private var contents: [ByteRange] = []
+  private var isLinux = false
 
   private struct Region {
     let offset: Int
@@ -25,6 +29,7 @@ struct DumpFacts {
 
   init(_ tree: DumpTree, _ bytes: RawSpan) {
     readAll(tree, bytes)
+    if isLinux { readInterruptedStacks(bytes) }
     let pointers = pointers.sorted()
     for region in regions {
       let index = pointers.indices.partitioningIndex { pointers[$0] >= region.address }
@@ -32,7 +37,20 @@ struct DumpFacts {
       stackRegions.insert(region.offset)
       stacks.append((region.address, region.size))
     }
-    regions = []
+    (regions, contents) = ([], [])
+  }
+
+  private mutating func readInterruptedStacks(_ bytes: RawSpan) {
+    // Threads of a damaged dump may share one stack, which is not read once for each.
+    var left = bytes.byteCount
+    for (stack, content) in zip(stacks, contents) where content.count <= left {
+      left -= content.count
+      let pointer = ProcessSnapshot.interruptedStackPointer(
+        in: bytes.extracting(content.offset..<content.end), at: stack.address,
+        architecture == .arm64 ? .arm64 : .x86_64,
+        where: { pointer in regions.contains { pointer >= $0.address && pointer - $0.address < $0.size } })
+      if let pointer { pointers.insert(pointer) }
+    }
   }
 
   private mutating func readAll(_ tree: DumpTree, _ bytes: RawSpan) {
@@ -42,7 +60,10 @@ struct DumpFacts {
       case (.modules, .array): forEachMap(of: record.node, tree, bytes) { $0.readModule($1, tree, bytes) }
       case (.threads, .array): forEachMap(of: record.node, tree, bytes) { $0.readThread($1, tree, bytes) }
       case (.signalException, .map): readRegions(ofThread: record.node, tree, bytes)
-      case (.systemInfo, .map), (.linux, .map): readSystem(record.node, tree, bytes)
+      case (.linux, .map):
+        isLinux = true
+        readSystem(record.node, tree, bytes)
+      case (.systemInfo, .map): readSystem(record.node, tree, bytes)
       default: break
       }
     }
@@ -79,7 +100,10 @@ struct DumpFacts {
   private mutating func readThread(_ node: DumpNode, _ tree: DumpTree, _ bytes: RawSpan) {
     let (address, data) = tree.fields(.stackRegionAddress, .stackRegionData, of: node, in: bytes)
     let state = tree.field(.threadState, of: node, in: bytes)
-    if let address = address.uint64(in: bytes), let data = data.value { stacks.append((address, UInt64(data.count))) }
+    if let address = address.uint64(in: bytes), let data = data.value {
+      stacks.append((address, UInt64(data.count)))
+      contents.append(data)
+    }
     readRegions(ofThread: node, tree, bytes)
     for layout in [DumpStateLayout.arm64, .x86_64] where state.value?.count == layout.size {
       guard let value = state.value else { continue }
