@@ -100,7 +100,7 @@ struct SignatureChoice {
 
   /// One object that is dead is used at a null address or a wild one, by chance.
   private func objectUse(from start: Int) -> String? {
-    guard let first = entries[start...].first(where: { !$0.isInlined || $0.isOwn }), !first.isOwn else { return nil }
+    guard let first = entries[start...].first(where: { !$0.isInlined || $0.isOwn }) else { return nil }
     return first.rule?.frameClass == .runtime ? first.rule?.meaning : nil
   }
 
@@ -142,7 +142,7 @@ struct SignatureChoice {
   /// Whether the anchor raises for its callers: it aborts itself, or its name says that it does.
   private func isWrapper(_ own: Int, from start: Int) -> Bool {
     let callee = own > start ? entries[own - 1].rule : nil
-    if kind.isAbort, kind.text == "abort", callee?.id == "abort" { return true }
+    if kind.text == "abort", callee?.id == "abort" { return true }
     guard kind.isAbort || kind.text == "trap", callee.map({ $0.frameClass == .raise }) ?? true else { return false }
     return entries[own].name.map(WrapperName.isWrapper) ?? false
   }

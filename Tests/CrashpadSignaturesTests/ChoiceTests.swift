@@ -303,6 +303,152 @@ struct ChoiceTests {
     }
   }
 
+  @Test func `Frames below a crash handler are looked at as if they were on top`() {
+    let handler = ["google_breakpad::Handle(int)|shop", "<signal handler called>|libc.so.6"]
+    let wild = Self.kind("bad-access[wild]", fault: true)
+    #expect(
+      Self.signature(wild, handler + ["arena_own|shop", "je_arena_small|shop", "free|shop", "Mesh::release()|shop"])
+        .text
+        == "bad-access[wild] · Mesh::release")
+    #expect(
+      Self.signature(Self.kind("trap", fault: true), handler + ["GameAssertFailed(int)|shop", "load|shop"]).text
+        == "trap · GameAssertFailed(int) · load")
+    // A handler in a library of its own.
+    #expect(
+      Self.signature(
+        wild,
+        ["dump|libreport.so", "<signal handler called>|libc.so.6", "g_object_unref|libgobject-2.0.so.0", "_start|shop"]
+      ).text == "bad-access[wild] · g_object_unref (system)")
+    let go = ["on_abort|shop", "runtime.sigtramp|shop", "main.load|shop", "runtime.goexit|shop"]
+    #expect(
+      Self.signature(Self.kind("abort", abort: true), ["raise|libc.so.6", "abort|libc.so.6"] + go).text
+        == "abort · main.load")
+    // A client of an SDK that called the program.
+    let client = ["raise|libc.so.6", "abort|libc.so.6", "-[Barrel load]|Shop", "-[SentryClient send]|Shop"]
+    #expect(
+      Self.signature(Self.kind("abort", abort: true), client + ["-[Level tick]|Shop"]).text
+        == "abort · -[Barrel load] · -[Level tick]")
+  }
+
+  @Test func `A fault in a handler of uncaught exceptions stays there`() {
+    let frames = ["on_terminate|shop", "std::terminate()|libstdc++.so.6", "__cxa_throw|libstdc++.so.6", "load|shop"]
+    #expect(
+      Self.signature(Self.kind("bad-access[null]", fault: true), frames).text.hasPrefix(
+        "bad-access[null] · on_terminate"))
+  }
+
+  @Test func `Only what leads to an abort says its kind`() {
+    let kind = Self.kind("abort", abort: true)
+    let abort = ["__pthread_kill|libsystem_kernel.dylib", "abort|libsystem_c.dylib"]
+    func text(_ frames: [String]) -> String { Self.signature(kind, abort + frames).text }
+    // The program aborts in what an allocator or a runtime called.
+    #expect(
+      text([
+        "-[Cart dealloc]|Shop", "free|libsystem_malloc.dylib", "objc_release|libobjc.A.dylib", "-[VC tap:]|Shop",
+      ]) == "abort · -[VC tap:]")
+    #expect(
+      text(["-[Cart dealloc]|Shop", "objc_release|libobjc.A.dylib", "-[VC tap:]|Shop"]).hasPrefix("abort · -[Cart"))
+    #expect(text(["objc_release|libobjc.A.dylib", "-[VC tap:]|Shop"]) == "abort · -[VC tap:]")
+    #expect(
+      text([
+        "std::terminate()|libc++abi.dylib", "__cxa_throw|libc++abi.dylib",
+        "operator new(unsigned long)|libc++abi.dylib", "load|Shop",
+      ])
+        == "exception:C++ · load")
+    #expect(text(["malloc_printerr|libc.so.6", "load|shop"]) == "abort[heap] · load")
+    #expect(text(["tiny_malloc_from_free_list|libsystem_malloc.dylib", "load|shop"]) == "abort[heap] · load")
+    // The handlers of both languages' exceptions, without a throw.
+    let terminate = "std::__terminate(void (*)())|libc++abi.dylib"
+    #expect(text(["demangling_terminate_handler()|libc++abi.dylib", terminate, "load|Shop"]) == "exception · load")
+    #expect(text([terminate, "_objc_terminate()|libobjc.A.dylib", "load|Shop"]) == "exception · load")
+    // The caller of the program's function did not raise.
+    #expect(
+      text([
+        terminate, "__cxa_throw|libc++abi.dylib", "load|Shop", "objc_exception_rethrow|libobjc.A.dylib", "tap|Shop",
+      ])
+      .hasPrefix("exception:C++ · "))
+  }
+
+  @Test func `Only a hang has the object that its thread waits for, and only a thread that may be idle is`() {
+    let lock = ["__psynch_mutexwait|libsystem_kernel.dylib", "VC.load()|Shop"] + Self.bottom
+    #expect(Self.signature(Self.kind("trap", fault: true), lock).text == "trap · VC.load")
+    let idle = ["mach_msg2_trap|libsystem_kernel.dylib", "__CFRunLoopServiceMachPort|CoreFoundation"] + Self.bottom
+    #expect(Self.signature(Self.kind("trap", fault: true), idle).text == "trap · main")
+  }
+
+  @Test func `An error of another language has its words in place of frames`() {
+    var kind = Self.kind("exception:RCTFatalException", abort: true)
+    kind.words = ["TypeError", "onPress"]
+    #expect(
+      Self.signature(kind, ["abort|libsystem_c.dylib", "RCTFatal|Shop", "main|Shop"]).text
+        == "exception:RCTFatalException · TypeError · onPress")
+  }
+
+  @Test func `A wrapper's caller is the program's next function`() {
+    let frames = ["raise|libc.so.6", "abort|libc.so.6", "stop|shop", "qsort|libc.so.6", "load|shop"]
+    let kind = Self.kind("abort", abort: true)
+    #expect(Self.signature(kind, frames).text == "abort · stop · load")
+    #expect(
+      Self.signature(kind, ["__assert_fail|libc.so.6", "report_fatal|shop", "load|shop"]).text
+        == "abort · report_fatal · load")
+    // By the name alone, whatever its parameters are: Swift's checks hand on where they were called.
+    for wrapper in ["check(_:_:file:line:)", "die(int)", "Shop::unreachable(Panic const&)"] {
+      let text = Self.signature(Self.kind("trap", fault: true), ["\(wrapper)|Shop", "load|Shop"]).text
+      #expect(text.hasSuffix(" · load"), "\(text)")
+    }
+    #expect(
+      Self.signature(Self.kind("trap", fault: true), ["Shop::add(Panic const&)|Shop", "load|Shop"]).text
+        == "trap · Shop::add(Panic const&)")
+    // Neither a fault in such a function nor a trap in abort(3) is raised for a caller.
+    #expect(
+      Self.signature(Self.kind("bad-access[null]", fault: true), ["panic_now|shop", "load|shop"]).text
+        == "bad-access[null] · panic_now")
+    #expect(
+      Self.signature(Self.kind("trap", fault: true), ["abort|libc.so.6", "stop|shop", "load|shop"]).text
+        == "trap · stop")
+  }
+
+  @Test func `The callee of a hang's anchor, and the path to an unnamed one that did not abort, do not count`() {
+    let hang = Self.kind("killed:0x8badf00d", hang: true)
+    #expect(Self.signature(hang, ["step|libx.so", "Store.load()|Shop"]).text == "killed:0x8badf00d · Store.load")
+    let unnamed = ["memcpy|libc.so.6"] + (0..<16).map { "+0x\($0 + 100)|shop" }
+    #expect(
+      Self.signature(Self.kind("bad-access[wild]", fault: true), unnamed).text == "bad-access[wild] · shop+0x100")
+    #expect(Self.signature(Self.kind("abort", abort: true), unnamed).text.contains("~"))
+  }
+
+  @Test func `Without the program the first function that is no runtime's is taken, or the first with a name`() {
+    let kind = Self.kind("bad-access[wild]", fault: true)
+    let runtime = ["memcpy|libc.so.6", "start_thread|libc.so.6"]
+    func text(_ frames: [String]) -> String { Self.signature(kind, frames).text }
+    #expect(
+      text(["std::vector<int>::at(unsigned long)|libwidgets.so", "widget_draw|libwidgets.so"])
+        == "bad-access[wild] · widget_draw (system)")
+    #expect(
+      text(["internal_step|libc.so.6", "g_object_unref|libgobject-2.0.so.0"])
+        == "bad-access[wild] · g_object_unref (system)")
+    for top in [["+0x12|libc.so.6"], ["internal_step|libc.so.6"]] {
+      #expect(text(top + runtime) == "bad-access[wild] · memcpy (runtime only)")
+    }
+    #expect(
+      Self.signature(Self.kind("abort", abort: true), ["raise|libc.so.6", "start_thread|libc.so.6"]).text
+        == "abort · start_thread (runtime only)")
+    // A function with the name of a wrapper that did not raise.
+    #expect(
+      Self.signature(Self.kind("trap", fault: true), ["memcpy|libc.so.6", "report_fatal|shop", "load|shop"]).text
+        == "trap · report_fatal")
+  }
+
+  @Test func `A call that was inlined from a header does not hide the callee`() {
+    var entries = Self.entries(["step|libx.so", "walk|shop"])
+    let walk = entries[1]
+    entries.insert(
+      StackEntry(
+        frame: 1, isInlined: true, name: "max", module: walk.module, offset: walk.offset, address: walk.address,
+        shownName: "max", rule: SignatureNames.header), at: 1)
+    #expect(Signature(Self.kind("trap"), entries, .current).text == "trap · walk · step")
+  }
+
   @Test func `An exception of Objective-C is one though the runtime of C++ throws it`() {
     let frames = [
       "__pthread_kill|libsystem_kernel.dylib", "abort|libsystem_c.dylib",
@@ -324,6 +470,15 @@ struct ChoiceTests {
     #expect(
       Self.signature(Self.kind("bad-access[null]", fault: true), ["memcpy|libc.so.6", "Cart.load()|Shop"]).text
         == "bad-access[null] · Cart.load")
+    // Inlined calls of the runtime are part of it, and those of the program are not.
+    let wild = Self.kind("bad-access[wild]", fault: true)
+    let release = ["swift_release|libswiftCore.dylib", "Cart.load()|Shop"]
+    #expect(
+      Self.signature(wild, ["std::atomic<int>::load() [inlined]|libswiftCore.dylib"] + release).text
+        == "bad-access[object] · Cart.load")
+    #expect(
+      Self.signature(wild, ["Cart.total() [inlined]|Shop", "swift_release|Shop", "Cart.load()|Shop"]).text
+        == "bad-access[wild] · Cart.total")
   }
 
   @Test func `Inlined calls of the program count, and those of libraries do not`() {
@@ -340,7 +495,8 @@ struct ChoiceTests {
     for (raise, text) in [
       ("runtime.panicmem", "bad-access[null]"), ("runtime.goPanicIndex", "trap[index]"),
       ("runtime.panicdivide", "arithmetic"),
-      ("runtime.panicdottypeE", "trap[cast]"), ("runtime.sigpanic", "exception:Go panic"), ("strings.Repeat", "exception:Go panic"),
+      ("runtime.panicdottypeE", "trap[cast]"), ("runtime.sigpanic", "exception:Go panic"),
+      ("strings.Repeat", "exception:Go panic"),
     ] {
       let frames = ["runtime.raise|shop", "runtime.fatalpanic|shop", "runtime.gopanic|shop", "\(raise)|shop"] + bottom
       #expect(Self.signature(kind, frames).text == text + " · main.load")

@@ -105,4 +105,30 @@ struct RuleScopeTests {
       }
     }
   }
+
+  /// Functions of libraries that programs are linked with, whose names begin as those of runtimes and loops do.
+  private static let libraries = [
+    ("dispatch_command", "dispatch_sql_command"), ("os_event_set", "os_file_read_func"),
+    ("object_ref", "object_property_set"), ("strbuf_addf", "strvec_push"), ("wcsp2s", "wcss2p"),
+    ("mem_pool_alloc", "mem_pool_discard"), ("lock_file_open", "lock_file_commit"),
+    ("io_uring_get_sqe", "io_uring_queue_init"), ("tls_connect_servername", "tls_config_set_ca_file"),
+    ("read_object_file", "read_index_from"), ("wait_or_whine", "wait_for_pager"), ("poll_add", "poll_remove"),
+    ("signal_add", "signal_emit"), ("thread_pool_submit", "thread_pool_wait"), ("free_commit_list", "free_tree_buffer"),
+    ("rocksdb::Arena::Allocate(unsigned long)", "rocksdb::Arena::AllocateNewBlock(unsigned long)"),
+    ("alloc::BuddyHeap::take(int)", "alloc::BuddyHeap::merge(int)"),
+    ("mono::Mixer::render(float*)", "mono::Mixer::resample(float*)"), ("uv_encode_plane", "uv_decode_plane"),
+    ("-[DDXMLNode stringValue]", "-[DDXMLDocument rootElement]"),
+  ]
+
+  @Test(arguments: libraries)
+  func `Two functions of a library are two faults`(one: String, other: String) {
+    for kind in [ChoiceTests.kind("bad-access[null]", fault: true), ChoiceTests.kind("abort", abort: true)] {
+      let raise = kind.isAbort ? ["raise|libc.so.6", "abort|libc.so.6"] : []
+      let texts = [one, other].map { name in
+        ChoiceTests.signature(kind, raise + ["\(name)|shop", "handle|shop", "main|shop"]).text
+      }
+      #expect(texts[0] != texts[1])
+      for (text, name) in zip(texts, [one, other]) { #expect(text.contains(name), "\(text)") }
+    }
+  }
 }

@@ -35,8 +35,9 @@ class Program(Faults):
         r, leaf = self.random, self.names.snake()
         kind = r.choice("null null wild copy length twice abort wrapper wrapper assert divide deep callback tail print chain".split())
         text = {
-            "null": "long NAME(struct item *i) { sink++; return i->id + zero; }",
-            "wild": "long NAME(struct item *i) { sink += 2; return ((struct item *)wild)->id + (i != 0); }",
+            # What is read is used at once: otherwise an instruction of the caller reads it, and is at fault.
+            "null": "long NAME(struct item *i) { sink++; return i->id * 3 + zero; }",
+            "wild": "long NAME(struct item *i) { sink += 2; return ((struct item *)wild)->id * 3 + (i != 0); }",
             "copy": "long NAME(struct item *i) { char room[64]; sink++; memcpy(room, wild, 8 + zero); sink += room[3]; return room[zero] + (i != 0); }",
             "length": "long NAME(struct item *i) { sink++; return (long)strlen(wild) + (i != 0); }",
             "twice": "long NAME(struct item *i) { char *p = malloc(2000); bad = malloc(3000); sink += p != 0; free(p); free(p); sink++; return i != 0; }",
@@ -56,7 +57,7 @@ class Program(Faults):
             text = f"long NAME(struct item *i) {{ long room[4] = {{4, 3, 2, 1}}; sink++; qsort(room, 4, sizeof room[0], {compare}); return room[zero] + (i != 0); }}"
         if kind == "chain":
             inner = self.names.snake()
-            self.function(inner, "long NAME(struct item *i) { sink += 3; return i->next->id; }")
+            self.function(inner, "long NAME(struct item *i) { sink += 3; return i->next->id * 5; }")
             text = f"long NAME(struct item *i) {{ sink++; return {inner}(i) + 1; }}"
         self.function(leaf, text)
         argument = {"tail": "(void *)0x1234560", "print": "wild"}.get(kind, "empty")

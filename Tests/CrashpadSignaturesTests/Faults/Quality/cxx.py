@@ -45,7 +45,7 @@ class Program(Faults):
         method = names.camel()
         space = self.space[:-2]
         if kind == "method":
-            self.body(f"struct {owner} {{ long held = 3; {noinline}long {method}(Item *i) {{ sink++; return i->id + held; }} }};")
+            self.body(f"struct {owner} {{ long held = 3; {noinline}long {method}(Item *i) {{ sink++; return i->id * 3 + held; }} }};")
             self.add(kind, number, f"{owner} o; sink += o.{method}(empty);")
         elif kind == "space":
             one, two = names.camel(), names.camel()
@@ -64,8 +64,8 @@ class Program(Faults):
             self.add(kind, number + 1, f"{method}(0);")
             return 2
         elif kind == "overloads":
-            self.body(f"struct {owner} {{ {noinline}long {method}(int n, Item *i) {{ sink++; return i->id + n; }}\n"
-                      f"  {noinline}long {method}(const std::string &s, Item *i) {{ sink++; sink += s.size(); return i->next->id; }} }};")
+            self.body(f"struct {owner} {{ {noinline}long {method}(int n, Item *i) {{ sink++; return i->id * 3 + n; }}\n"
+                      f"  {noinline}long {method}(const std::string &s, Item *i) {{ sink++; sink += s.size(); return i->next->id * 5; }} }};")
             self.add(kind, number, f"{owner} o; sink += o.{method}(3, empty);")
             self.add(kind, number + 1, f"{owner} o; sink += o.{method}(std::string(\"x\"), empty);")
             return 2
@@ -85,10 +85,10 @@ class Program(Faults):
             self.body(f"{noinline}long {method}(Item *i) {{ sink++; return i->weight() + 1; }}")
             self.add(kind, number, f"sink += {method}(empty);")
         elif kind == "pointer":
-            self.body(f"{noinline}long {method}() {{ Ref<Item> r{{empty}}; sink++; return r->id + 2; }}")
+            self.body(f"{noinline}long {method}() {{ Ref<Item> r{{empty}}; sink++; return r->id * 3 + 2; }}")
             self.add(kind, number, f"sink += {method}();")
         elif kind == "function":
-            self.body(f"{noinline}long {method}(Item *i) {{ std::unique_ptr<Item> p; sink++; return p->id + (i != 0); }}")
+            self.body(f"{noinline}long {method}(Item *i) {{ std::unique_ptr<Item> p; sink++; return p->id * 3 + (i != 0); }}")
             self.add(kind, number, f"call({method});")
         elif kind == "destructor":
             self.body(f"struct {owner} {{ Item *i; ~{owner}() {{ sink++; sink += i->id; }} }};\n{noinline}void {method}() {{ {owner} o{{empty}}; sink++; }}")
