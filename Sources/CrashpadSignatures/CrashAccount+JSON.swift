@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-internal import CrashpadJSON
+package import CrashpadJSON
 
 /// Accounts in partial results.
 extension CrashAccount {
@@ -26,7 +26,7 @@ extension CrashAccount {
 extension CrashFacts {
   var sortKey: (String, String, Int64, Int64) { (id, input, time ?? 0, processID ?? 0) }
 
-  func write(to json: inout JSONWriter) {
+  package func write(to json: inout JSONWriter) {
     json.member("id", id)
     json.member("input", input)
     json.member("report", report)
@@ -43,7 +43,7 @@ extension CrashFacts {
     json.member("quick", isQuick)
   }
 
-  init?(_ value: JSONValue) {
+  package init?(_ value: JSONValue) {
     guard let id = value["id"]?.string, let input = value["input"]?.string else { return nil }
     self.init(id: id, input: input)
     report = value["report"]?.string

@@ -53,6 +53,37 @@ struct CommandTests {
     #expect(result.status == 0, "\(result.text)\(result.errorText)")
   }
 
+  @Test func `The gate is refused where it has no groups, and leaves the status of inputs`() throws {
+    let folder = try TemporaryFolder()
+    try folder.write(Array(Self.report.utf8), to: "report.ips")
+    let result = try Tool.shell(
+      """
+      crashpadctl group --format json report.ips > base.json || exit 9
+      for options in "--fail-on old:base.json" "--fail-on new:" "--fail-on new:base.json --partial part.json" \
+        "--fail-on new:base.json --compare 1"; do
+        crashpadctl group $options report.ips 2> errors; [ $? -eq 64 ] || exit 8
+      done
+      for options in "" "--html page.html"; do
+        crashpadctl group --fail-on new:base.json $options report.ips missing.ips 2> errors; [ $? -eq 2 ] || exit 7
+      done
+      """, in: folder)
+    #expect(result.status == 0, "\(result.text)\(result.errorText)")
+  }
+
+  @Test func `The page of group has rates, as that of report`() throws {
+    let folder = try TemporaryFolder()
+    try folder.write(Array(Self.report.utf8), to: "report.ips")
+    try folder.write(Array("version,sessions\n2.7,1000\n".utf8), to: "sessions.csv")
+    let result = try Tool.shell(
+      """
+      crashpadctl group --html page.html --sessions sessions.csv report.ips > table || exit 9
+      grep -q 'Crash-free sessions</dt><dd>99.9' page.html || exit 8
+      crashpadctl group --sessions sessions.csv report.ips 2> errors; [ $? -eq 64 ] || exit 7
+      crashpadctl group --html page.html --sessions none.csv report.ips 2> errors; [ $? -eq 66 ]
+      """, in: folder)
+    #expect(result.status == 0, "\(result.text)\(result.errorText)")
+  }
+
   @Test func `Each version of the rules has its signatures, and a comparison counts what they share`() throws {
     let folder = try TemporaryFolder()
     try folder.write(Array(Self.report.utf8), to: "report.ips")

@@ -76,9 +76,11 @@ struct GroupCommand: Command {
   var merge = false
   var index: String?
   var page = HTMLOption()
+  var sessions: String?
   var inputOptions = InputOptions()
   var reading = ReadingArguments()
   var jobs = JobsOption()
+  var limits = DumpLimitOptions()
   var ending = EndingOptions()
   var clock = ClockOption()
   var color = ColorOption()
@@ -107,9 +109,11 @@ struct GroupCommand: Command {
       &index, "--index <file>",
       "Keep what was read in this file, a database of SQLite, and read only dumps that are new to it.", .file())
     row.group(&page)
+    row.sessions(&sessions)
     row.group(&inputOptions)
     row.group(&reading)
     row.group(&jobs)
+    row.group(&limits)
     row.group(&ending)
     row.group(&clock)
     row.group(&color)
@@ -126,6 +130,10 @@ struct GroupCommand: Command {
     if merge, !inApp.patterns.isEmpty || !symbolOptions.symbols.isEmpty {
       throw ValidationError("--merge reads no frames; --symbols and --in-app belong to the runs that made the parts.")
     }
+    if limits.limits.isSet, merge || explainSignature || page.html != nil {
+      throw ValidationError(
+        "--dump-timeout and --memory-limit exclude --merge, --explain-signature and --html, which reads dumps again.")
+    }
     if index != nil, merge || partial != nil || explainSignature {
       throw ValidationError("--index excludes --merge, --partial and --explain-signature.")
     }
@@ -140,6 +148,7 @@ struct GroupCommand: Command {
         "--compare excludes --merge, --index, --partial, --html, --fail-on and --explain-signature.")
     }
     if page.html == "-" { throw ValidationError("--html takes a file; standard output has the groups.") }
+    if sessions != nil, page.html == nil { throw ValidationError("--sessions goes with --html, whose page has rates.") }
     if page.html != nil, partial != nil { throw ValidationError("--partial has no groups for --html to show.") }
     if partial != nil, failOn != nil || explainSignature {
       throw ValidationError("--partial prints no groups; --fail-on and --explain-signature belong to --merge's run.")
@@ -149,13 +158,13 @@ struct GroupCommand: Command {
   func run() throws {
     let printer = GroupPrinter(
       format: format, order: by, joinsRaw: join == .raw, explains: explainSignature, partial: partial,
-      baseline: failOn?.baseline, html: page.html)
+      baseline: failOn?.baseline, html: page.html, sessions: try sessions.map { try SessionCounts.opened($0) })
     if merge { Terminal.end(GroupMergeRun(inputs: inputs, printer: printer).run()) }
     let reading = GroupReading(
       list: try inputOptions.crashes(inputs).list,
       places: symbolOptions, inApp: inApp.patterns, architecture: self.reading.architecture,
       jobs: jobs.count, since: since.map { $0.seconds(now: clock.seconds) }, showsProgress: format == .text,
-      rules: rules, page: page)
+      rules: rules, limits: limits.limits, page: page)
     if let compare { Terminal.end(try GroupComparisonRun(reading: reading, other: compare, format: format).run()) }
     let status =
       try index.map { try GroupIndexRun(index: $0, reading: reading, printer: printer, runEnd: ending.begin()).run() }
@@ -174,8 +183,8 @@ struct GroupRun {
   func run() throws -> ExitStatus {
     let list = reading.list
     if let status = list.refusal() ?? reading.page.conflict(list) { return status }
-    let cache = SymbolCache(try reading.places.search(), names: .mangled)
-    let reader = reading.reader(cache, since: reading.since)
+    let search = try reading.places.search()
+    let reader = try reading.reader(search, since: reading.since)
     let chosen = list.inputs.indices.filter { index in
       shard.map { index % $0.total == $0.number - 1 } ?? true
     }
@@ -192,13 +201,13 @@ struct GroupRun {
         }
         return true
       })
-    SymbolOptions.reportFaults(cache.search)
+    reader.reportFaults()
     list.reportSkipped()
     let counted = CrashGroups.Shard(
       run: CrashGroups.digest(list.inputs.map(\.argument)), number: shard?.number ?? 1, total: shard?.total ?? 1)
     return printer.print(
       CrashGroups(counted, part, reading.rules), status, explanations: explanations,
-      examples: reading.examples(cache.search))
+      examples: reading.examples(search))
   }
 }
 

@@ -14,8 +14,7 @@ struct GroupComparisonRun {
   func run() throws -> ExitStatus {
     let list = reading.list
     if let status = list.refusal() { return status }
-    let cache = SymbolCache(try reading.places.search(), names: .mangled)
-    let reader = reading.reader(cache, since: reading.since, comparing: other)
+    let reader = try reading.reader(try reading.places.search(), since: reading.since, comparing: other)
     var comparison = GroupComparison()
     let status = BatchRun(list, list.inputs, jobs: reading.jobs, showsProgress: reading.showsProgress).run(
       work: { reader.read($0) },
@@ -23,7 +22,7 @@ struct GroupComparisonRun {
         if let crash = result.value, let before = crash.compared { comparison.add(before, crash.signature) }
         return true
       })
-    SymbolOptions.reportFaults(cache.search)
+    reader.reportFaults()
     list.reportSkipped()
     switch format {
     case .text: Terminal.output(comparison.text(.output, from: other, to: reading.rules))

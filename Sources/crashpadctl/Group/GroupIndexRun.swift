@@ -82,9 +82,8 @@ struct GroupIndexRun {
     var update = Update(status: list.initialStatus)
     let files = try newFiles(list, index)
     if files.isEmpty { return update }
-    let cache = SymbolCache(search, names: .mangled)
     // An index has crashes of all times.
-    let reader = reading.reader(cache, since: nil)
+    let reader = try reading.reader(search, since: nil)
     let progress = Progress(total: files.count, isShown: reading.showsProgress)
     var entries: [GroupIndexEntry] = []
     var last = Duration.sinceBoot
@@ -106,7 +105,7 @@ struct GroupIndexRun {
           progress.advance()
           return !runEnd.isRequested
         })
-      if !cache.search.isWhole {
+      if !reader.isWhole {
         for index in entries.indices where entries[index].crash?.signature.isNamed == false {
           entries[index].isProvisional = true
         }
@@ -120,7 +119,7 @@ struct GroupIndexRun {
     }
     try index.add(entries)
     progress.clear()
-    SymbolOptions.reportFaults(cache.search)
+    reader.reportFaults()
     update.hasEnded = update.readCount < files.count
     return update
   }

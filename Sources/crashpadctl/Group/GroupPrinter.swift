@@ -28,6 +28,8 @@ struct GroupPrinter {
   let baseline: String?
   /// The file of a page to write as well.
   let html: String?
+  /// The sessions by which the page divides crashes.
+  let sessions: SessionCounts?
 
   /// - Returns: `status`, or that of a group that is not in the baseline.
   func print(
@@ -60,7 +62,7 @@ struct GroupPrinter {
     }
     let isNew = report(list, known)
     if let html {
-      var page = GroupsPageMaker(groups: list, failed: groups.failed, baseline: earlier).page()
+      var page = GroupsPageMaker(groups: list, failed: groups.failed, baseline: earlier, sessions: sessions).page()
       examples?.add(to: &page, list)
       return PageFile.write(page.html(), to: html, isNew ? .findings : status)
     }

@@ -21,14 +21,17 @@ struct GroupReading {
   let since: Int64?
   let showsProgress: Bool
   let rules: RuleVersion
+  let limits: DumpLimits
   /// The page that is written as well.
   let page: HTMLOption
 
   /// - Parameter comparing: makes signatures by this version of the rules too.
-  func reader(_ cache: SymbolCache, since: Int64?, comparing: RuleVersion? = nil) -> CrashReader {
-    CrashReader(
+  func reader(_ search: SymbolSearch, since: Int64?, comparing: RuleVersion? = nil) throws -> GroupReader {
+    let cache = SymbolCache(search, names: .mangled)
+    let reader = CrashReader(
       signatures: signatures(cache), architecture: architecture, since: since,
       compared: comparing.map { signatures(cache, $0) })
+    return try GroupReader(reader, search, limits, jobs: jobs)
   }
 
   /// - Parameter rules: another version of the rules than that of the run.

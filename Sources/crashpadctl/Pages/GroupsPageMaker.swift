@@ -71,6 +71,13 @@ extension SessionCounts {
     let text = file.withBytes { bytes in unsafe bytes.withUnsafeBytes { unsafe String(decoding: $0, as: UTF8.self) } }
     try self.init(text)
   }
+
+  /// Reads a file of counts, or ends the command with the reason why it can't be read.
+  static func opened(_ argument: String) throws -> SessionCounts {
+    do { return try SessionCounts(argument: argument) } catch {
+      throw Terminal.failure(error, of: displayName(argument), creating: false)
+    }
+  }
 }
 
 extension SessionCounts.Failure: ExplainedError {

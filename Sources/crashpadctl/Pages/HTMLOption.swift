@@ -44,3 +44,12 @@ struct HTMLOption: OptionTable {
     }
   }
 }
+
+extension OptionRows {
+  mutating func sessions(_ value: inout String?) {
+    option(
+      &value, "--sessions <file>",
+      "Divide crashes by the sessions in this file: CSV with the columns sessions, and version or day or both.",
+      .file(extensions: ["csv", "tsv"]))
+  }
+}

@@ -52,7 +52,7 @@ struct PageRun {
       title: list.inputs.count == 1 ? options.title.map { TextFormat.printable($0) } : nil, isRedacted: options.redacts,
       sources: try options.source.map { try Self.opened($0) { try SourceTree(FilePath(argument: $0)) } })
     baseline = try options.baseline.map { try Self.opened($0, GroupBaseline.init) }
-    sessions = try options.sessions.map { try Self.opened($0) { try SessionCounts(argument: $0) } }
+    sessions = try options.sessions.map { try SessionCounts.opened($0) }
   }
 
   private static func opened<Value>(_ path: String, _ open: (String) throws -> Value) throws -> Value {

@@ -48,10 +48,7 @@ struct ReportCommand: Command {
       &baseline, "--baseline <file>",
       "Compare with the JSON of an earlier run of crashpadctl group: new, grown and gone groups.",
       .file(extensions: ["json"]))
-    row.option(
-      &sessions, "--sessions <file>",
-      "Divide crashes by the sessions in this file: CSV with the columns sessions, and version or day or both.",
-      .file(extensions: ["csv", "tsv"]))
+    row.sessions(&sessions)
     row.group(&inApp)
     row.group(&inputOptions)
     row.group(&reading)

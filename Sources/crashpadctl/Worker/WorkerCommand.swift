@@ -28,8 +28,7 @@ struct WorkerCommand: Command {
   var jobs: Int = 1
   var anyOrder = false
   var started = false
-  var dumpTimeout: DurationArgument?
-  var memoryLimit: SizeArgument?
+  var limits = DumpLimitOptions()
   var grace = DurationArgument(milliseconds: RunEnd.standardGrace)
   var pipes = PipeOption()
 
@@ -39,12 +38,7 @@ struct WorkerCommand: Command {
     row.jobs(&jobs, "Number of dumps to read at once; 0 for one per CPU.")
     row.flag(&anyOrder, "--any-order", "Write each answer when it is ready instead of in the order of requests.")
     row.flag(&started, "--started", "Announce each dump with an answer of the status started.")
-    row.option(
-      &dumpTimeout, "--dump-timeout <time>",
-      "End when a dump takes longer than this, e.g. 30s; a bare number is in seconds. Without it, no limit.")
-    row.option(
-      &memoryLimit, "--memory-limit <size>",
-      "End when a dump takes more memory than this, e.g. 1GiB. Without it, no limit.")
+    row.group(&limits)
     row.grace(&grace)
     row.group(&pipes)
   }
@@ -52,8 +46,6 @@ struct WorkerCommand: Command {
   func validate() throws {
     try checkJobs(jobs)
     try EndingOptions.check(grace)
-    if let dumpTimeout, dumpTimeout.milliseconds < 1 { throw ValidationError("--dump-timeout takes 1 ms or more.") }
-    if let memoryLimit, memoryLimit.bytes < 1 { throw ValidationError("--memory-limit takes 1 byte or more.") }
   }
 
   func run() throws {
@@ -61,7 +53,7 @@ struct WorkerCommand: Command {
     let operations = WorkerOperations(search: try symbolOptions.search(), inApp: inApp.globs)
     let run = WorkerRun(
       operations: operations, jobs: jobCount(jobs), isInOrder: !anyOrder, announces: started,
-      limits: WorkerLimits(timeout: dumpTimeout?.milliseconds, memory: memoryLimit?.bytes))
+      limits: limits.limits)
     EndSignals.begin(grace: grace.milliseconds)
     let status = run.run()
     Terminal.end(EndSignals.status(status, isPartial: EndSignals.run.isRequested))

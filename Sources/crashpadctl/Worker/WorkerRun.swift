@@ -13,7 +13,7 @@ struct WorkerRun {
   let isInOrder: Bool
   /// Whether each dump is announced by an answer.
   let announces: Bool
-  let limits: WorkerLimits
+  let limits: DumpLimits
 
   func run() -> ExitStatus {
     let jobs = jobs ?? activeProcessorCount()
@@ -74,7 +74,7 @@ struct WorkerRun {
     slots.begin(request, at: number)
     output.begin(
       WorkerOutput.Dump(
-        id: request.id, operation: request.operation, start: WorkerLimits.milliseconds, memory: limits.memoryInUse),
+        id: request.id, operation: request.operation, start: MonotonicTime.milliseconds, memory: limits.memoryInUse),
       at: frame.index)
     let answer = operations.answer(request, frame.dump)
     slots.end(at: number)
