@@ -177,7 +177,9 @@ package final class TreeIndex: Sendable {
 
   // MARK: Changes
 
-  private static let blockSize = 512
+  /// The number of entries of each table that are compared one after the other: a file is looked at soon after its directory, while
+  /// the kernel's entries for the names in both paths are in the processor's cache.
+  private static let blockSize = 64
   private static let mostThreads = 8
 
   /// The part of a tree that is compared with its index.
@@ -197,28 +199,32 @@ package final class TreeIndex: Sendable {
         return input.withBytes { $0.uint32(at: place + 4) } == Self.inBundle || isUnchanged(place, .directory, folder)
       }
     }
-    let count = layout.directories.count + layout.files.count + layout.links.count
+    let tables = [layout.directories, layout.files, layout.links]
+    let blockCount = ((tables.map(\.count).max() ?? 0) + Self.blockSize - 1) / Self.blockSize
     let next = Atomic(0)
     let isCurrent = Atomic(true)
     onThreads(min(activeProcessorCount(), Self.mostThreads)) {
       while isCurrent.load(ordering: .relaxed) {
-        let start = next.add(Self.blockSize, ordering: .relaxed).oldValue
-        guard start < count else { return }
-        if !(start..<min(count, start + Self.blockSize)).allSatisfy({ isUnchanged($0, folder) }) {
-          isCurrent.store(false, ordering: .relaxed)
-        }
+        let block = next.add(1, ordering: .relaxed).oldValue
+        guard block < blockCount else { return }
+        if !isUnchanged(block, of: blockCount, folder) { isCurrent.store(false, ordering: .relaxed) }
       }
     }
     return isCurrent.load(ordering: .relaxed)
   }
 
-  private func isUnchanged(_ number: Int, _ folder: Folder) -> Bool {
-    let (directories, files) = (layout.directories, layout.files)
-    if number < directories.count { return isUnchanged(directories.place(number), .directory, folder) }
-    if number < directories.count + files.count {
-      return isUnchanged(files.place(number - directories.count), .regular, folder)
+  /// Whether nothing changed in one of the equal parts of the tables, which list files in the order of their directories.
+  private func isUnchanged(_ block: Int, of blockCount: Int, _ folder: Folder) -> Bool {
+    func places(_ table: Table) -> some Sequence<Int> {
+      (block * table.count / blockCount..<(block + 1) * table.count / blockCount).lazy.map { table.place($0) }
     }
-    let place = layout.links.place(number - directories.count - files.count)
+    return places(layout.directories).allSatisfy { isUnchanged($0, .directory, folder) }
+      && places(layout.files).allSatisfy { isUnchanged($0, .regular, folder) }
+      && places(layout.links).allSatisfy { isNoFile($0, folder) }
+  }
+
+  /// Whether a link leads to no regular file.
+  private func isNoFile(_ place: Int, _ folder: Folder) -> Bool {
     do throws(Errno) { return try status(place, folder).kind != .regular } catch {
       return [.noSuchFileOrDirectory, .notDirectory, .tooManySymbolicLinkLevels].contains(error)
     }
