@@ -44,7 +44,7 @@ HANDLER = .build/handler/libcrashpad_handler.so
 # The sample files in the commands of README.md.
 DEMO = .build/demo
 FUZZERS = FuzzIntermediateDump FuzzDumpJSON FuzzMinidump FuzzCore FuzzMachO FuzzSym FuzzElf FuzzReport \
-  FuzzCrashText FuzzPacked FuzzPE FuzzWrapped FuzzIndex FuzzSharedCache
+  FuzzCrashText FuzzPacked FuzzPE FuzzWrapped FuzzIndex FuzzSharedCache FuzzServer
 LIBRARIES = CrashpadCore CrashpadSymbols CrashpadExplanations CrashpadGroups CrashpadPages CrashpadClient CrashpadDatabase \
   CrashpadUpload CrashpadRedaction CrashpadSnapshot
 

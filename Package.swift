@@ -353,6 +353,7 @@ if Context.environment["CRASHPADCTL_FUZZ"] != nil {
   for name in [
     "FuzzIntermediateDump", "FuzzDumpJSON", "FuzzMinidump", "FuzzCore", "FuzzMachO", "FuzzSym", "FuzzElf",
     "FuzzReport", "FuzzCrashText", "FuzzPacked", "FuzzPE", "FuzzWrapped", "FuzzIndex", "FuzzSharedCache",
+    "FuzzServer",
   ] {
     package.targets.append(
       .executableTarget(
@@ -363,6 +364,7 @@ if Context.environment["CRASHPADCTL_FUZZ"] != nil {
           "CrashpadJSON", "CrashpadMinidump", "CrashpadSnapshot", "CrashpadSymbolication",
           .product(name: "SystemPackage", package: "swift-system"),
         ] + (["FuzzCore", "FuzzElf", "FuzzMachO", "FuzzSharedCache"].contains(name) ? ["DumpSynth"] : [])
+          + (name == "FuzzServer" ? ["CrashpadSymbolServers", "CrashpadUpload"] : [])
           + ([
             "FuzzCore", "FuzzElf", "FuzzMachO", "FuzzReport", "FuzzCrashText", "FuzzPE", "FuzzWrapped",
             "FuzzSharedCache",

@@ -13,7 +13,7 @@ package final class SharedCacheSymbols: SymbolFile {
   }
   private let known = Mutex(Known())
 
-  init(_ cache: SharedCache) {
+  package init(_ cache: SharedCache) {
     self.cache = cache
     order = cache.imageAddresses.enumerated().map { ($0.element, $0.offset) }.sorted { $0 < $1 }
     known.withLock { known in
