@@ -89,6 +89,17 @@ package final class OpenFile: ByteOutput, Sendable {
     guard lseek(descriptor, 0, SEEK_SET) == 0 else { throw failure() }
   }
 
+  /// Makes the next write append.
+  package func seekToEnd() throws(FileFailure) {
+    guard lseek(descriptor, 0, SEEK_END) >= 0 else { throw failure() }
+  }
+
+  /// Removes the content.
+  package func empty() throws(FileFailure) {
+    guard retrying({ ftruncate(descriptor, 0) }) == 0 else { throw failure() }
+    try rewind()
+  }
+
   /// Waits until the content is on the disk.
   package func sync() throws(FileFailure) {
     guard retrying({ fsync(descriptor) }) == 0 else { throw failure() }

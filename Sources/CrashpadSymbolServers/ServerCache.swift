@@ -90,17 +90,75 @@ final class PartialFile: DownloadSink {
   private let folder: Folder
   private let name: String
   private let file: OpenFile
+  /// Whether the file has its place, or is left for the next run.
   private var isDone = false
+  /// The server's mark of the file of which the bytes are; nil if the download can't continue.
+  private var tag: String?
+  private var count: Int64 = 0
+  /// Whether other runs know the name.
+  private let isShared: Bool
 
   var path: FilePath { folder.path.appending(name) }
 
-  private init(_ folder: Folder, _ name: String, _ file: OpenFile) {
-    (self.folder, self.name, self.file) = (folder, name, file)
+  private init(_ folder: Folder, _ name: String, _ file: OpenFile, isShared: Bool = false) {
+    (self.folder, self.name, self.file, self.isShared) = (folder, name, file, isShared)
   }
 
-  deinit { if !isDone { _ = try? folder.remove(Self.fileName(name)) } }
+  deinit {
+    guard !isDone else { return }
+    _ = try? folder.remove(Self.fileName(name))
+    removeTag()
+  }
 
-  func write(_ bytes: RawSpan) throws(FileFailure) { try file.write(bytes) }
+  func write(_ bytes: RawSpan) throws(FileFailure) {
+    try file.write(bytes)
+    count += Int64(bytes.byteCount)
+  }
+
+  // MARK: Continuing
+
+  /// The place where the download can continue; nil if it has to begin anew.
+  var start: DownloadStart? { tag.flatMap { count > 0 ? DownloadStart(offset: count, tag: $0) : nil } }
+
+  func begin(_ tag: String?) throws(FileFailure) {
+    // Without its mark a part is never continued: it goes before the bytes do, and comes before others.
+    removeTag()
+    try file.empty()
+    count = 0
+    guard isShared, let tag else { return }
+    do {
+      let output = try OutputFile(tagFile)
+      try unsafe output.write((BootID.text + Array("\(tag)\n".utf8)).span.bytes)
+      try output.commit(durable: false)
+      self.tag = tag
+    } catch {
+      // Then it can't be continued.
+      removeTag()
+    }
+  }
+
+  /// Discards what is there.
+  func restart() throws(FileFailure) { try begin(nil) }
+
+  /// Leaves the bytes for the next run, if that can continue.
+  func leave() { isDone = start != nil }
+
+  private var tagFile: FilePath { folder.path.appending("\(name).tag") }
+
+  private func removeTag() {
+    tag = nil
+    if isShared { unsafe tagFile.withPlatformString { unsafe _ = unlink($0) } }
+  }
+
+  /// Takes the bytes that an earlier run left. Returns false if they may not be continued: those from before a restart of the
+  /// system may never have reached the disk.
+  private func takeRest(_ size: Int64) throws -> Bool {
+    let text = hint { try InputFile.prefix(of: tagFile, count: 1024) } ?? []
+    guard !BootID.text.isEmpty, text.starts(with: BootID.text), text.last == UInt8(ascii: "\n") else { return false }
+    (tag, count) = (String(decoding: text.dropFirst(BootID.text.count).dropLast(), as: UTF8.self), size)
+    try file.seekToEnd()
+    return true
+  }
 
   func input() throws -> InputFile { try InputFile(regular: path) }
 
@@ -114,6 +172,7 @@ final class PartialFile: DownloadSink {
     }
     guard result == 0 else { throw FileFailure(place, Errno(rawValue: errno)) }
     isDone = true
+    removeTag()
   }
 
   /// Waits until no other process downloads the same file. Nil if `isThere` turned true meanwhile. A process that makes no
@@ -131,9 +190,11 @@ final class PartialFile: DownloadSink {
       switch file.takeOwnership() {
       case .taken:
         guard let status = try folder.status(name), try status.isSameFile(as: file.status()) else { continue }
-        if status.size == 0 { return PartialFile(folder, key, file) }
+        let part = PartialFile(folder, key, file, isShared: true)
+        // The other process may have ended, and its file have got its place, before this one was made.
+        if isThere() { return nil }
         // The rest of a download that was killed.
-        try folder.remove(name)
+        if try status.size == 0 || part.takeRest(Int64(status.size)) { return part }
       case .busy:
         let size = try file.status().size
         if size != progress.size { progress = (size, .sinceBoot) }

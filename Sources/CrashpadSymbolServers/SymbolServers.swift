@@ -132,6 +132,7 @@ package final class SymbolServers: SymbolServerClient {
       status = try download(address, to: part)
     } catch {
       if case .file(let failure) = error { throw failure }
+      if case .transfer = error { part.leave() }
       return ServerAnswer(url: url, outcome: .failed(failed(request.server, url, error)))
     }
     switch status {
@@ -182,7 +183,36 @@ package final class SymbolServers: SymbolServerClient {
     return whole
   }
 
+  /// A connection that breaks off so often before a file is whole is not tried again by this run.
+  private static let mostBreaks = 5
+
+  /// Gets a file, or the rest of it. One whose connection breaks off is continued at once.
   private func download(_ address: WebAddress, to part: PartialFile) throws(DownloadFailure) -> Int {
+    var breaks = 0
+    while true {
+      let start = part.start
+      do throws(DownloadFailure) {
+        let status = try download(address, from: start, to: part)
+        // 416: there is no such range.
+        guard status == 416, start != nil else { return status }
+      } catch {
+        switch error {
+        case .otherPart: break
+        case .transfer(let failure) where failure.kind == .interrupted:
+          breaks += 1
+          guard breaks < Self.mostBreaks, let rest = part.start, rest.offset > start?.offset ?? 0 else { throw error }
+          continue
+        default: throw error
+        }
+        guard start != nil else { throw error }
+      }
+      do throws(FileFailure) { try part.restart() } catch { throw .file(error) }
+    }
+  }
+
+  private func download(
+    _ address: WebAddress, from start: DownloadStart?, to part: PartialFile
+  ) throws(DownloadFailure) -> Int {
     let connection: IdleConnection
     if let idle = idle.withLock({ $0.popLast() }) {
       connection = idle
@@ -192,7 +222,9 @@ package final class SymbolServers: SymbolServerClient {
       }
     }
     defer { idle.withLock { $0.append(connection) } }
-    let answer = try connection.connection.get(address, limits: options.limits, to: part) { self.advance($0) }
+    let answer = try connection.connection.get(address, limits: options.limits, from: start, to: part) {
+      self.advance($0)
+    }
     if answer.status == 200 { state.withLock { $0.files += 1 } }
     return answer.status
   }
@@ -282,6 +314,7 @@ extension DownloadFailure {
     case .tooLarge(let limit): "its answer has more than \(limit) bytes"
     case .file(let failure): failure.description
     case .redirect: "it redirects to an address that is not used"
+    case .otherPart: "it sent another part of the file than it was asked for"
     case .noEnd: "its answer has no length, so that one that was cut could not be recognized"
     case .noLibrary(let text): text
     }
@@ -292,7 +325,7 @@ extension DownloadFailure {
     switch self {
     case .transfer(let failure): ![.interrupted, .other, .notHTTP].contains(failure.kind)
     case .noLibrary: true
-    case .tooLarge, .file, .redirect, .noEnd: false
+    case .tooLarge, .file, .redirect, .noEnd, .otherPart: false
     }
   }
 }

@@ -16,6 +16,8 @@ final class FileServer: Sendable {
     case unmarked([UInt8])
     /// Sends a byte now and then.
     case drip
+    /// Has a mark of the file, sends the rest of it if it is asked for, and breaks off after a number of bytes.
+    case marked([UInt8], tag: String, most: Int)
   }
 
   let port: Int
@@ -92,7 +94,7 @@ final class FileServer: Sendable {
         log.withLock { $0.posts.append(Post(path: path, body: Array(rest[..<length]))) }
         rest.removeFirst(length)
       }
-      guard send(answer(path), connection) else { return }
+      guard send(answer(path), lines, connection) else { return }
     }
   }
 
@@ -119,7 +121,7 @@ final class FileServer: Sendable {
   }
 
   /// Returns whether the connection may be used again.
-  private func send(_ answer: Answer, _ connection: Int32) -> Bool {
+  private func send(_ answer: Answer, _ fields: [Substring], _ connection: Int32) -> Bool {
     func write(_ text: String, _ body: [UInt8] = []) -> Bool {
       let bytes = Array(text.utf8) + body
       return unsafe Glibc.send(connection, bytes, bytes.count, Int32(MSG_NOSIGNAL)) == bytes.count
@@ -138,6 +140,16 @@ final class FileServer: Sendable {
     case .unmarked(let bytes):
       _ = write("HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n", bytes)
       return false
+    case .marked(let bytes, let tag, let most):
+      func field(_ name: String) -> String? {
+        fields.first { $0.hasPrefix("\(name): ") }.map { String($0.dropFirst(name.count + 2)) }
+      }
+      let first = field("If-Range") == tag ? field("Range").flatMap { Int($0.filter(\.isNumber)) } ?? 0 : 0
+      let range = "Content-Range: bytes \(first)-\(bytes.count - 1)/\(bytes.count)\r\n"
+      let head = first > 0 ? "HTTP/1.1 206 Partial Content\r\n\(range)" : "HTTP/1.1 200 OK\r\n"
+      let rest = bytes[first...].prefix(most)
+      return write("\(head)ETag: \(tag)\r\nContent-Length: \(bytes.count - first)\r\n\r\n", Array(rest))
+        && first + rest.count == bytes.count
     case .drip:
       guard write("HTTP/1.1 200 OK\r\nContent-Length: 1000000\r\n\r\n") else { return false }
       while write(".") { usleep(200_000) }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import DumpSynth
 import Foundation
+import Synchronization
 import Testing
 import ToolRunner
 
@@ -158,6 +159,35 @@ struct SymbolServerTests {
     #expect(outcome.text == "8\n", "\(outcome.text)")
     #expect(server.paths.filter { $0 == sample.path }.count == 1)
     #expect(Set(server.paths).count == server.paths.count)
+  }
+
+  @Test("A download that was cut continues where it ended, in this run and in the next")
+  func continuing() throws {
+    let sample = try Sample()
+    let lines = (0..<40_000).map { "PUBLIC \(String(0x100000 + $0 * 16, radix: 16)) 0 function_\($0)\n" }
+    let whole = sample.symbols + Array(lines.joined().utf8)
+    let tag = Mutex("\"first\"")
+    let server = try FileServer { [sample, whole] path in
+      path == sample.path
+        ? .marked(
+          tag.withLock { $0 } == "\"first\"" ? whole : whole + Array("PUBLIC ffffff 0 last\n".utf8),
+          tag: tag.withLock { $0 }, most: 150_000) : .status(404)
+    }
+    // A run asks five times, and the next one goes on.
+    let first = try sample.symbolize([server])
+    #expect(!Self.isNamed(first) && first.errorText.contains("the connection broke off"), "\(first.errorText)")
+    #expect(server.fields.filter { $0.hasPrefix("Range: ") } == [1, 2, 3, 4].map { "Range: bytes=\($0 * 150_000)-" })
+    let second = try sample.symbolize([server])
+    #expect(Self.isNamed(second), "\(second.errorText)")
+    #expect(server.fields.contains("Range: bytes=750000-"))
+    #expect([UInt8](try Data(contentsOf: sample.folder.url("cache" + sample.path))) == whole)
+    // A part of another file is not continued.
+    try FileManager.default.removeItem(at: sample.folder.url("cache"))
+    _ = try sample.symbolize([server])
+    tag.withLock { $0 = "\"other\"" }
+    for _ in 0..<3 { _ = try sample.symbolize([server]) }
+    let kept = [UInt8](try Data(contentsOf: sample.folder.url("cache" + sample.path)))
+    #expect(kept == whole + Array("PUBLIC ffffff 0 last\n".utf8))
   }
 
   @Test("Header fields go to the server that they are for, and not where it redirects to")

@@ -98,7 +98,7 @@ package final class FileIndex: Sendable {
 
   /// Its first 16 bytes, or nothing if it is not known.
   private static let boot: [UInt8] = {
-    let text = hint { try InputFile.prefix(of: FilePath("/proc/sys/kernel/random/boot_id"), count: 64) } ?? []
+    let text = BootID.text
     return text.isEmpty ? [] : Array(unsafe SHA256.digest(text.span.bytes).prefix(16))
   }()
 

@@ -6,7 +6,25 @@ internal import Glibc
 
 /// Takes the bytes of an answer.
 package protocol DownloadSink: AnyObject {
+  /// Called before the first byte of a whole file, once for each time that its download begins.
+  ///
+  /// - Parameter tag: the server's strong mark of the file as it is, with which the download may continue later; nil if it has none.
+  func begin(_ tag: String?) throws(FileFailure)
   func write(_ bytes: RawSpan) throws(FileFailure)
+}
+
+extension DownloadSink {
+  package func begin(_ tag: String?) throws(FileFailure) {}
+}
+
+/// The place at which a download continues that was cut.
+package struct DownloadStart: Sendable {
+  /// The number of bytes that are there.
+  package let offset: Int64
+  /// The server's mark of the file of which they are.
+  package let tag: String
+
+  package init(offset: Int64, tag: String) { (self.offset, self.tag) = (offset, tag) }
 }
 
 /// The limits of one download.
@@ -39,6 +57,8 @@ package enum DownloadFailure: Error, Sendable {
   case redirect
   /// The answer has neither a length nor a mark of its end, so that one that was cut could not be recognized.
   case noEnd
+  /// The answer does not continue where the bytes end that are there.
+  case otherPart
   /// libcurl can't be used.
   case noLibrary(String)
 }
@@ -48,16 +68,25 @@ extension HTTPConnection {
 
   /// Gets a file. Redirects are followed, from HTTPS to HTTPS only; the header fields of the options, which may be secrets, go
   /// to the first server alone.
+  ///
+  /// - Parameter start: where to continue, if the file is still the same; nil to get all of it.
   package func get(
-    _ address: WebAddress, limits: DownloadLimits, to sink: any DownloadSink, progress: @escaping (Int64) -> Void
+    _ address: WebAddress, limits: DownloadLimits, from start: DownloadStart? = nil, to sink: any DownloadSink,
+    progress: @escaping (Int64) -> Void
   ) throws(DownloadFailure) -> DownloadAnswer {
+    let range = start.map { start in
+      [
+        HTTPHeader(name: "Range", value: "bytes=\(start.offset)-"), HTTPHeader(name: "If-Range", value: start.tag),
+      ].compactMap { $0 }
+    }
     var place = address
     for _ in 0...Self.mostRedirects {
       let isFirst = place.displayName == address.displayName
-      let download = Download(sink, limits, progress)
-      try get(place, isFirst ? options.headers : [], limits, download)
+      let download = Download(sink, limits, start, progress)
+      try get(place, (isFirst ? options.headers : []) + (range ?? []), limits, download)
       guard let target = download.redirect else {
-        return DownloadAnswer(status: download.status, byteCount: download.count)
+        try download.finish()
+        return DownloadAnswer(status: download.isContinued ? 200 : download.status, byteCount: download.count)
       }
       guard let next = try? WebAddress(target), next.scheme == .https || place.scheme == .http else { throw .redirect }
       place = next
@@ -140,11 +169,38 @@ private final class Download {
   private(set) var headerCount = 0
   /// Whether the answer has a length, or a mark of its end.
   private var hasEnd = false
+  private let start: DownloadStart?
+  private var hasBegun = false
+  private var tag: String?
+  /// The first byte that the answer has of the file; nil if it does not go on to the file's end.
+  private var rangeStart: Int64?
   private var discarded = 0
   private static let mostDiscarded = 1 << 20
 
-  init(_ sink: any DownloadSink, _ limits: DownloadLimits, _ progress: @escaping (Int64) -> Void) {
-    (self.sink, self.limits, self.progress) = (sink, limits, progress)
+  init(
+    _ sink: any DownloadSink, _ limits: DownloadLimits, _ start: DownloadStart?, _ progress: @escaping (Int64) -> Void
+  ) {
+    (self.sink, self.limits, self.start, self.progress) = (sink, limits, start, progress)
+  }
+
+  /// Whether the answer is the rest of a file of which a part is there.
+  var isContinued: Bool { status == 206 && start != nil }
+
+  /// Call at the end of an answer, which may have no bytes.
+  func finish() throws(DownloadFailure) {
+    guard status == 200 || isContinued, !hasBegun else { return }
+    do throws(FileFailure) { try begin() } catch { throw .file(error) }
+    if let failure { throw failure }
+  }
+
+  private func begin() throws(FileFailure) {
+    hasBegun = true
+    if let start, isContinued {
+      if rangeStart != start.offset { failure = .otherPart }
+      count = start.offset
+    } else {
+      try sink.begin(tag)
+    }
   }
 
   static func of(_ object: UnsafeMutableRawPointer?) -> Download {
@@ -155,16 +211,31 @@ private final class Download {
   /// Returns the number of bytes taken; another one ends the transfer.
   func take(_ bytes: UnsafeRawBufferPointer) -> Int {
     // The page that explains an error is of no use.
-    guard status == 200 else {
+    guard status == 200 || isContinued else {
       discarded += bytes.count
       return discarded > Self.mostDiscarded ? fail(.tooLarge(limit: Int64(Self.mostDiscarded))) : bytes.count
     }
     guard hasEnd else { return fail(.noEnd) }
+    if !hasBegun {
+      do throws(FileFailure) { try begin() } catch { return fail(.file(error)) }
+      if failure != nil { return 0 }
+    }
     count += Int64(bytes.count)
     guard count <= limits.size else { return fail(.tooLarge(limit: limits.size)) }
     do throws(FileFailure) { try unsafe sink.write(RawSpan(_unsafeBytes: bytes)) } catch { return fail(.file(error)) }
     progress(Int64(bytes.count))
     return bytes.count
+  }
+
+  private static let longestTag = 256
+
+  /// The first number of "content-range: bytes 10-19/20", if the range reaches the end.
+  private static func start(ofRange line: String) -> Int64? {
+    let numbers = line.split { !$0.isNumber }.compactMap { Int64($0) }
+    guard line.contains("bytes "), numbers.count == 3, numbers[0] <= numbers[1], numbers[1] < .max,
+      numbers[1] + 1 == numbers[2]
+    else { return nil }
+    return numbers[0]
   }
 
   private func fail(_ failure: DownloadFailure) -> Int {
@@ -179,8 +250,15 @@ private final class Download {
     if line.hasPrefix("http/") {
       // A proxy's answer, or a provisional one, may come before the one that counts.
       (status, hasEnd) = (line.split(separator: " ").dropFirst().first.flatMap { Int($0.prefix(3)) } ?? 0, false)
+      (tag, rangeStart) = (nil, nil)
     } else if line.hasPrefix("content-length:") || line.hasPrefix("transfer-encoding:") && line.contains("chunked") {
       hasEnd = true
+    } else if line.hasPrefix("content-range:") {
+      rangeStart = Self.start(ofRange: line)
+    } else if line.hasPrefix("etag:") {
+      let value = unsafe String(decoding: bytes, as: UTF8.self).dropFirst(5).filter { !$0.isWhitespace }
+      // A weak mark, with W/ before it, is that of files that only mean the same.
+      tag = value.hasPrefix("\"") && value.utf8.count <= Self.longestTag ? String(value) : nil
     }
     return bytes.count
   }
