@@ -64,6 +64,19 @@ extension CrashView {
     return regions.first { $0.contains(address) }.map { bytes(of: $0, at: address, count: count) }
   }
 
+  /// The aligned words of captured memory that point into a module, a line for each.
+  package func pointerText(_ bytes: [UInt8], at address: UInt64) -> String {
+    let size = snapshot.system.architecture.hasNarrowAddresses ? 4 : 8
+    var text = ""
+    for start in stride(from: Int((0 &- address) % UInt64(size)), through: bytes.count - size, by: size) {
+      let value = bytes[start..<start + size].reversed().reduce(0) { $0 << 8 | UInt64($1) }
+      if value > 0xfff, let location = location(value) {
+        text += "\(fullAddress(address &+ UInt64(start))) = \(location.line)\n"
+      }
+    }
+    return text
+  }
+
   package func bytes(of range: MemoryRange, at address: UInt64, count: Int) -> [UInt8] {
     bytes(of: range.region, at: address, count: count)
   }

@@ -114,11 +114,13 @@ package final class CrashView: Sendable {
     package let offset: UInt64
     /// The symbol there; nil without symbols.
     package let symbol: SymbolizedAddress?
+    /// The variable or table there, if it is not in a function.
+    package let data: DataSymbol?
 
     /// Such as "main + 12 (/src/main.cpp:42), MyApp + 0x1234", or "MyApp + 0x1234".
     package var line: String {
       let place = "\(moduleName) + \(TextFormat.hex(offset))"
-      return symbol?.line(at: offset).map { "\($0), \(place)" } ?? place
+      return (symbol?.line(at: offset) ?? data?.line(at: offset)).map { "\($0), \(place)" } ?? place
     }
   }
 
@@ -128,9 +130,13 @@ package final class CrashView: Sendable {
   /// Nil outside all modules.
   package func location(_ address: UInt64) -> Location? {
     guard let (module, offset) = lookup(address) else { return nil }
-    return Location(
-      module: module, moduleName: moduleName(module), offset: offset,
-      symbol: names?.name(module: module, offset: offset))
+    var symbol = names?.name(module: module, offset: offset)
+    var data: DataSymbol?
+    if symbol == nil || symbol?.isNearest == true { data = names?.dataSymbol(module: module, offset: offset) }
+    // Data that has the address is known; the nearest function is not.
+    if data?.isNearest == true, symbol != nil { data = nil }
+    if data != nil { symbol = nil }
+    return Location(module: module, moduleName: moduleName(module), offset: offset, symbol: symbol, data: data)
   }
 
   /// The module at `address`, or at the address without its pointer authentication code.
@@ -169,7 +175,15 @@ extension SymbolizedAddress {
     guard let function = frames.first, let name = Self.line(function) else { return nil }
     let start = functionAddress.flatMap { frames.count == 1 && offset >= $0 ? $0 : nil }
     let distance = start.map { " + \(offset - $0)" } ?? ""
-    return name + distance + (function.sourceLine.map { " (\($0))" } ?? "")
+    return name + distance + (isNearest ? " (nearest symbol)" : "") + (function.sourceLine.map { " (\($0))" } ?? "")
+  }
+}
+
+extension DataSymbol {
+  /// "table + 16 (data)", or "table + 16 (nearest data)" if the symbol has no size.
+  package func line(at offset: UInt64) -> String {
+    let distance = offset > start ? " + \(offset - start)" : ""
+    return TextFormat.printable(name) + distance + (isNearest ? " (nearest data)" : " (data)")
   }
 }
 

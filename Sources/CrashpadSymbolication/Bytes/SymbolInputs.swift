@@ -16,7 +16,21 @@ package final class SymbolInputs: Sendable {
   /// The place of the indexes of files; nil to keep none.
   let indexes: IndexStore?
 
-  package init(indexes: IndexStore? = nil) { self.indexes = indexes }
+  /// The section of object files to which addresses are relative; nil for that of the program's code.
+  let section: String?
+
+  /// Whether a file of an archive with several is the one to use, by its first bytes; nil to use none.
+  typealias Choice = @Sendable (_ start: [UInt8], _ open: () throws -> InputFile) -> Bool
+
+  private let choice: Choice?
+
+  package convenience init(indexes: IndexStore? = nil, section: String? = nil) {
+    self.init(indexes: indexes, section: section, choice: nil)
+  }
+
+  init(indexes: IndexStore?, section: String?, choice: Choice?) {
+    (self.indexes, self.section, self.choice) = (indexes, section, choice)
+  }
 
   /// Returns the kept index of a file. Nil if there is none, or if the file has changed since.
   func index(of file: IndexedFile) -> FileIndex? {
@@ -40,16 +54,53 @@ package final class SymbolInputs: Sendable {
   /// A zip archive with several files with symbols, of which one would have to be chosen.
   package struct SeveralFiles: Error { package let count: Int }
 
-  /// The file with symbols in a zip archive, such as that of a dSYM; nil for other files. Throws `SeveralFiles`.
-  private static func member(_ bytes: RawSpan) throws -> (archive: ZipArchive, member: ZipArchive.Member)? {
-    guard let archive = ZipArchive(bytes) else { return nil }
-    let members = archive.members.filter { member in
-      // Finder adds files with the attributes of others.
-      member.size > 0 && !member.name.hasPrefix("__MACOSX/")
-        && (member.name.contains(".dSYM/Contents/Resources/DWARF/") || member.name.hasSuffix(".sym"))
+  /// More than any archive has.
+  private static let mostMembers = 4096
+
+  /// Whether a member has symbols: of a dSYM, of Breakpad, or of a library of Android.
+  private static func hasSymbols(_ member: ZipArchive.Member) -> Bool {
+    // Finder adds files with the attributes of others.
+    member.size > 0 && !member.name.hasPrefix("__MACOSX/")
+      && (member.name.contains(".dSYM/Contents/Resources/DWARF/")
+        || [".sym", ".dbg", ".debug", ".so"].contains { member.name.hasSuffix($0) })
+  }
+
+  /// The files with symbols in a zip archive; nil for other files.
+  private static func members(_ bytes: RawSpan) -> (archive: ZipArchive, members: [ZipArchive.Member])? {
+    ZipArchive(bytes).map { ($0, Array($0.members.filter(hasSymbols).prefix(mostMembers))) }
+  }
+
+  /// The number of bytes by which a file of an archive is chosen.
+  static let startLength = 8192
+
+  /// The only file with symbols in a zip archive, or of several the one that is chosen; nil for other files.
+  private static func member(_ bytes: RawSpan, _ input: InputFile, _ choice: Choice?) throws
+    -> (archive: ZipArchive, member: ZipArchive.Member)?
+  {
+    guard let (archive, members) = members(bytes) else { return nil }
+    if members.count < 2 { return members.first.map { (archive, $0) } }
+    for member in members {
+      // A member that can't be read is none that is wanted.
+      let start = hint { try archive.start(of: member, in: bytes, count: startLength) } ?? []
+      if choice?(start, { try archive.unpack(member, in: bytes, like: input) }) == true { return (archive, member) }
     }
-    guard members.count < 2 else { throw SeveralFiles(count: members.count) }
-    return members.first.map { (archive, $0) }
+    throw SeveralFiles(count: members.count)
+  }
+
+  /// Calls `body` with the first bytes of each file in an archive, and a function that opens it.
+  static func forEachMember(
+    of path: FilePath, _ body: (_ start: [UInt8], _ open: () throws -> InputFile) throws -> Void
+  ) throws {
+    let input = try InputFile(regular: path)
+    try input.checkingReading {
+      try input.withBytes { bytes in
+        guard let (archive, members) = members(bytes) else { return }
+        for member in members {
+          let start = try archive.start(of: member, in: bytes, count: startLength)
+          try body(start) { try archive.unpack(member, in: bytes, like: input) }
+        }
+      }
+    }
   }
 
   /// Opens a regular file; of a compressed one, or an archive of one, what it holds. Throws `Errno`, `InputFile.NotReadable`,
@@ -58,7 +109,7 @@ package final class SymbolInputs: Sendable {
     let input = try InputFile(regular: path)
     if input.isGuarded { files.withLock { $0.append((path, input)) } }
     let unpacked = try input.withBytes { bytes in
-      try Self.member(bytes).map { found in
+      try Self.member(bytes, input, choice).map { found in
         try Self.unpacking("zip") { try found.archive.unpack(found.member, in: bytes, like: input) }
       }
     }
@@ -76,18 +127,25 @@ package final class SymbolInputs: Sendable {
   }
 
   /// The first bytes of a regular file; of a compressed one, those of what it holds. Throws as `open`.
-  static func start(of path: FilePath, count: Int) throws -> Start {
+  static func start(of path: FilePath, count: Int) throws -> Start { try start(of: path, count: count, nil) }
+
+  /// The same; of an archive with several files, those of the one that is chosen.
+  func start(of path: FilePath, count: Int) throws -> Start { try Self.start(of: path, count: count, choice) }
+
+  private static func start(of path: FilePath, count: Int, _ choice: Choice?) throws -> Start {
     // The start of a FIFO would be empty, and taken for that of a file in no known format.
     let (start, file) = try InputFile.start(of: path, count: count)
-    let unpacked = try unpackedStart(of: path, start, count)
+    let unpacked = try unpackedStart(of: path, start, count, choice)
     return Start(bytes: unpacked ?? start, file: file, isUnpacked: unpacked != nil)
   }
 
-  private static func unpackedStart(of path: FilePath, _ start: [UInt8], _ count: Int) throws -> [UInt8]? {
+  private static func unpackedStart(
+    of path: FilePath, _ start: [UInt8], _ count: Int, _ choice: Choice?
+  ) throws -> [UInt8]? {
     if start.starts(with: Array("PK\u{3}\u{4}".utf8)) {
       let input = try InputFile(regular: path)
       return try input.withBytes { bytes in
-        try member(bytes).map { found in
+        try member(bytes, input, choice).map { found in
           try unpacking("zip") { try found.archive.start(of: found.member, in: bytes, count: count) }
         }
       }

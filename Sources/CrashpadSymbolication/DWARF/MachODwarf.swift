@@ -10,7 +10,25 @@ extension MachOFile {
   }
 
   /// The debug information; nil if there is none.
-  var dwarf: MachODwarf? { hasDwarf ? MachODwarf(self) : nil }
+  var dwarf: MachODwarf? { dwarf(at: nil, SymbolInputs()) }
+
+  /// The same, with the index that is kept of a large file.
+  ///
+  /// - Parameters:
+  ///   - path: the path of the file, if it is known.
+  ///   - inputs: has the place of the index.
+  func dwarf(at path: FilePath?, _ inputs: SymbolInputs) -> MachODwarf? {
+    hasDwarf ? MachODwarf(self, indexed: path.flatMap { indexed($0, inputs) }, inputs) : nil
+  }
+
+  /// The file for its index; nil if none is kept of it. Each slice of a universal file has its own.
+  private func indexed(_ path: FilePath, _ inputs: SymbolInputs) -> IndexedFile? {
+    guard let indexes = inputs.indexes, kind == .debugSymbols, let uuid, let identity = file.identity,
+      identity.size >= indexes.thresholds.fileSize, let path = realPath(path)
+    else { return nil }
+    let id = DebugID(uuid: uuid).text
+    return IndexedFile(path: path.appending(id), identity: identity, id: Array(id.utf8))
+  }
 }
 
 /// The debug sections of a Mach-O file, by their names in ELF files.
@@ -18,8 +36,13 @@ final class MachODwarf: DwarfContainer {
   private let file: MachOFile
   /// Sections of an object file, by name.
   private var relocated: [String: SharedBytes] = [:]
+  private let indexed: IndexedFile?
+  private let inputs: SymbolInputs
+  private(set) lazy var index: FileIndex? = indexed.flatMap { inputs.index(of: $0) }
 
-  init(_ file: MachOFile) { self.file = file }
+  fileprivate init(_ file: MachOFile, indexed: IndexedFile?, _ inputs: SymbolInputs) {
+    (self.file, self.indexed, self.inputs) = (file, indexed, inputs)
+  }
 
   var isLittleEndian: Bool { true }
   var isRelocatable: Bool { file.kind == .object }
@@ -41,6 +64,15 @@ final class MachODwarf: DwarfContainer {
     // The segment of an object file has no name.
     if isRelocatable { return file.isCode(address) }
     return address >= file.textAddress && address - file.textAddress < file.textSize
+  }
+
+  /// Keeps what was read for later runs, if the file is large and nothing is kept of it yet. Returns whether that was done.
+  @discardableResult
+  func keep(_ info: DwarfInfo) -> Bool {
+    guard let indexed, index == nil, let indexes = inputs.indexes,
+      info.sections.info.count >= indexes.thresholds.information, let tables = info.parts
+    else { return false }
+    return FileIndex.keep(tables, of: indexed, in: indexes)
   }
 
   var alternateName: String? { nil }

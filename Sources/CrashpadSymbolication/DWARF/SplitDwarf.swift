@@ -9,10 +9,12 @@ struct DebugPlaces: Sendable {
   /// The files that were opened.
   let inputs: SymbolInputs
 
-  init(named: [FilePath] = [], indexes: IndexStore? = nil) {
-    self.named = named
-    inputs = SymbolInputs(indexes: indexes)
+  /// - Parameter section: that of object files to which addresses are relative; nil for that of the program's code.
+  init(named: [FilePath] = [], indexes: IndexStore? = nil, section: String? = nil) {
+    self.init(named, SymbolInputs(indexes: indexes, section: section))
   }
+
+  init(_ named: [FilePath], _ inputs: SymbolInputs) { (self.named, self.inputs) = (named, inputs) }
 }
 
 /// The files with the entries of split DWARF units: each `.dwo` file at the path in its unit, beside the program, or in

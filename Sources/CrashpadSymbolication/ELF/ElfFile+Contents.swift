@@ -43,6 +43,7 @@ extension ElfFile {
 extension ElfFile {
   /// For an object file that is not linked: the section to which addresses are relative.
   var codeSection: Int? {
+    if let chosenSection { return section(chosenSection)?.index }
     var code: [ElfSection] = []
     forEachSection { section in
       if section.header.sh_flags & UInt64(SHF_EXECINSTR) != 0, section.header.sh_size > 0 { code.append(section) }

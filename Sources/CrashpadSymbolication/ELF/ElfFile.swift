@@ -141,12 +141,16 @@ final class ElfFile: @unchecked Sendable {
     }
   }
 
+  /// The section that was chosen for the addresses of an object file; nil for that of the program's code.
+  var chosenSection: String? { inputs?.section }
+
   /// The place of indexes; nil to keep none.
   var indexes: IndexStore? { inputs?.indexes }
 
   /// The file for its index; nil if none is kept of it.
   var indexed: IndexedFile? {
-    guard let indexes, memory == nil, let identity = input?.identity, identity.size >= indexes.thresholds.fileSize,
+    guard let indexes, memory == nil, chosenSection == nil, let identity = input?.identity,
+      identity.size >= indexes.thresholds.fileSize,
       let path
     else { return nil }
     return IndexedFile(path: path, identity: identity, id: buildID)
@@ -226,6 +230,22 @@ extension ElfFile {
     if isRelocatable { return true }
     let next = sectionEnds.indices.partitioningIndex { sectionEnds[$0] > first }
     return next == sectionEnds.count || second < sectionEnds[next]
+  }
+
+  /// Whether a section with data contains two addresses, as far as sections are known.
+  func isOneDataSection(_ first: UInt64, _ second: UInt64) -> Bool {
+    var isOne = false
+    forEachSection { section in
+      let header = section.header
+      if header.sh_flags & UInt64(SHF_ALLOC) != 0, header.sh_flags & UInt64(SHF_TLS) == 0, first >= header.sh_addr,
+        first - header.sh_addr < header.sh_size, !isRelocatable || section.index == codeSection
+      {
+        isOne = second >= header.sh_addr && second - header.sh_addr < header.sh_size
+        return false
+      }
+      return true
+    }
+    return isOne
   }
 
   /// Calls `body` for each section until it returns false.

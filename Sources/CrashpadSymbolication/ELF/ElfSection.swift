@@ -8,4 +8,6 @@ struct ElfSection {
   let handle: OpaquePointer
   let header: GElf_Shdr
   let name: String
+
+  var address: UInt64 { header.sh_addr }
 }

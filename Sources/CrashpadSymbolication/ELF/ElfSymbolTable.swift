@@ -3,7 +3,7 @@ internal import CrashpadBytes
 internal import CCrashpadElfutils
 internal import Glibc
 
-/// The functions and labels in an ELF file's symbol tables, sorted by address.
+/// The functions and labels in an ELF file's symbol tables, or the data, sorted by address.
 struct ElfSymbolTable {
   struct Entry {
     let address: UInt64
@@ -13,7 +13,13 @@ struct ElfSymbolTable {
     let name: UInt32
     /// The index in the symbol table.
     let number: Int32
+    /// Whether it is a function or, in a table of data, an object; others are labels.
     let isFunction: Bool
+  }
+
+  private enum Content {
+    case code
+    case data
   }
 
   private var entries: [Entry] = []
@@ -38,6 +44,13 @@ struct ElfSymbolTable {
       self = table
       return
     }
+    self.init(file, .code)
+  }
+
+  /// Reads the data in the same tables.
+  init(dataIn file: ElfFile) { self.init(file, .data) }
+
+  private init(_ file: ElfFile, _ content: Content) {
     var tables: [ElfSection] = []
     file.forEachSection { section in
       if section.header.sh_type == UInt32(SHT_SYMTAB) || section.header.sh_type == UInt32(SHT_DYNSYM) {
@@ -47,13 +60,13 @@ struct ElfSymbolTable {
     }
     // A file has one of each kind at most.
     let full = tables.first { $0.header.sh_type == UInt32(SHT_SYMTAB) }
-    if let table = full ?? tables.first { read(table, file) }
+    if let table = full ?? tables.first { read(table, file, content) }
     isWhole = full != nil
     sort()
     // strip(1) can leave a part of the full table.
     if full != nil, let dynamic = tables.first(where: { $0.header.sh_type == UInt32(SHT_DYNSYM) }) {
       var other = ElfSymbolTable()
-      other.read(dynamic, file)
+      other.read(dynamic, file, content)
       let missing = other.entries.filter { entry in
         let place = entries.indices.partitioningIndex { entries[$0].address >= entry.address }
         return place == entries.count || entries[place].address != entry.address
@@ -66,16 +79,21 @@ struct ElfSymbolTable {
     index()
   }
 
-  private mutating func read(_ section: ElfSection, _ file: ElfFile) {
+  private mutating func read(_ section: ElfSection, _ file: ElfFile, _ content: Content) {
     // In an object file each section begins at 0, so addresses can be looked up in only one of them.
     let codeSection = file.isRelocatable ? file.codeSection.flatMap { UInt16(exactly: $0) } : nil
     entries.reserveCapacity(entries.count + Self.count(section))
     Self.forEachSymbol(section) { index, symbol in
       let type = symbol.st_info & 0xf
-      let isFunction = type == UInt8(STT_FUNC) || type == UInt8(STT_GNU_IFUNC)
+      let isFunction =
+        switch content {
+        case .code: type == UInt8(STT_FUNC) || type == UInt8(STT_GNU_IFUNC)
+        case .data: type == UInt8(STT_OBJECT) || type == UInt8(STT_COMMON)
+        }
       guard isFunction || type == UInt8(STT_NOTYPE), symbol.st_shndx != UInt16(SHN_UNDEF), symbol.st_name != 0,
         symbol.st_value != 0 || codeSection != nil, codeSection == nil || symbol.st_shndx == codeSection,
-        symbol.st_shndx < 0xff00 || symbol.st_shndx == 0xffff, file.isCode(symbol.st_value)
+        symbol.st_shndx < 0xff00 || symbol.st_shndx == 0xffff,
+        content == .code ? file.isCode(symbol.st_value) : isFunction || isDataLabel(symbol, file)
       else { return true }
       // Skip symbols of the assembler, such as arm64's `$x` and `.LC19`.
       if type == UInt8(STT_NOTYPE),
@@ -90,6 +108,11 @@ struct ElfSymbolTable {
           name: symbol.st_name, number: index, isFunction: isFunction))
       return true
     }
+  }
+
+  /// Labels of assembly code have no type.
+  private func isDataLabel(_ symbol: GElf_Sym, _ file: ElfFile) -> Bool {
+    !file.isRelocatable && !file.codeRanges.isEmpty && !file.isCode(symbol.st_value)
   }
 
   /// The number of symbols in a table, as far as it is in the file.

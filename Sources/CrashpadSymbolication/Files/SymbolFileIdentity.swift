@@ -31,7 +31,7 @@ package struct SymbolFileIdentity: Sendable {
     try format(of: SymbolInputs.start(of: path, count: 16).bytes)
   }
 
-  private static func format(of start: [UInt8]) throws(SymbolFileIdentity.UnknownFormat) -> Format {
+  static func format(of start: [UInt8]) throws(SymbolFileIdentity.UnknownFormat) -> Format {
     if start.starts(with: [0x7f, 0x45, 0x4c, 0x46]) { return .elf }
     if start.starts(with: Array("MODULE ".utf8)) { return .breakpad }
     if start.starts(with: Array("MZ".utf8)) { return .pe }
@@ -49,7 +49,7 @@ package struct SymbolFileIdentity: Sendable {
   private static let programDatabases = [Array("Microsoft C/C++ ".utf8), Array("BSJB".utf8)]
 
   /// The number of bytes in which the ids of most files are.
-  static let startLength = 8192
+  static let startLength = SymbolInputs.startLength
 
   /// Throws `Errno`, `InputFile.NotReadable`, `SymbolInputs.Compressed` or `SymbolFileIdentity.UnknownFormat`.
   package init(_ path: FilePath) throws {
@@ -58,27 +58,44 @@ package struct SymbolFileIdentity: Sendable {
 
   /// Nothing but the start of most of the many thousand files in a folder is read.
   init(_ path: FilePath, _ start: SymbolInputs.Start) throws {
-    format = try Self.format(of: start.bytes)
+    try self.init(start.bytes, isUnpacked: start.isUnpacked) { try SymbolInputs().open(path) }
+  }
+
+  /// The identities of the files in an archive with several. Files in no known format have none.
+  static func all(inArchive path: FilePath) throws -> [SymbolFileIdentity] {
+    var all: [SymbolFileIdentity] = []
+    try SymbolInputs.forEachMember(of: path) { start, open in
+      do { all.append(try SymbolFileIdentity(start, open: open)) } catch is UnknownFormat {}
+    }
+    return all
+  }
+
+  /// - Parameters:
+  ///   - start: the first bytes of a file.
+  ///   - isUnpacked: whether they were compressed.
+  ///   - open: opens the whole file.
+  init(_ start: [UInt8], isUnpacked: Bool = true, open: () throws -> InputFile) throws {
+    format = try Self.format(of: start)
     switch format {
     case .elf:
       let file: ElfFile
-      do { file = try ElfFile(path) } catch is ElfFile.NotElf { throw SymbolFileIdentity.UnknownFormat() }
+      do { file = try ElfFile(open(), "") } catch is ElfFile.NotElf { throw SymbolFileIdentity.UnknownFormat() }
       try file.input?.checkReading()
       buildID = file.buildID
       debugIDs = DebugID(buildID: file.buildID).map { [$0] } ?? []
     case .machO:
       buildID = []
-      if !start.isUnpacked, let uuid = unsafe MachOFile.uuid(inStart: start.bytes.span.bytes) {
+      if !isUnpacked, let uuid = unsafe MachOFile.uuid(inStart: start.span.bytes) {
         debugIDs = [DebugID(uuid: uuid)]
         return
       }
-      let file = try SymbolInputs().open(path)
+      let file = try open()
       let slices = MachOFile.all(in: file)
       try file.checkReading()
       guard !slices.isEmpty else { throw SymbolFileIdentity.UnknownFormat() }
       debugIDs = slices.compactMap { $0.uuid.map { DebugID(uuid: $0) } }
     case .pe:
-      let file = try SymbolInputs().open(path)
+      let file = try open()
       let identity = file.withBytes { bytes in PEFile(bytes).map { $0.programDatabase(bytes)?.id } }
       try file.checkReading()
       guard let identity else { throw SymbolFileIdentity.UnknownFormat() }
@@ -86,13 +103,13 @@ package struct SymbolFileIdentity: Sendable {
       debugIDs = identity.map { [$0] } ?? []
     case .sharedCache:
       buildID = []
-      let file = try SymbolInputs().open(path)
+      let file = try open()
       let header = file.withBytes { SharedCacheHeader($0) }
       try file.checkReading()
       debugIDs = header.map { $0.isPart ? [] : $0.images.map { DebugID(uuid: $0.uuid) } } ?? []
     case .breakpad:
       buildID = []
-      let line = String(decoding: start.bytes.prefix { $0 != 0x0a && $0 != 0x0d }, as: UTF8.self)
+      let line = String(decoding: start.prefix { $0 != 0x0a && $0 != 0x0d }, as: UTF8.self)
       let words = line.split(separator: " ")
       debugIDs = words.count > 3 ? DebugID(text: String(words[3])).map { [$0] } ?? [] : []
     }

@@ -16,7 +16,7 @@ package enum SymbolFiles {
     _ path: FilePath, with id: DebugID? = nil, architecture: String? = nil, places: DebugPlaces
   ) throws -> any SymbolFile {
     if let inner = bundleFile(path) { return try open(inner, with: id, architecture: architecture, places: places) }
-    switch try SymbolFileIdentity.format(of: path) {
+    switch try SymbolFileIdentity.format(of: places.inputs.start(of: path, count: 16).bytes) {
     case .breakpad: return try BreakpadFile(places.inputs.open(path))
     case .elf:
       do { return try ElfSymbols(path, places: places) } catch is ElfSymbols.NotElf {
@@ -31,7 +31,8 @@ package enum SymbolFiles {
         throw SymbolFileIdentity.UnknownFormat()
       }
       return MachOSymbols(
-        loaded: file.kind == .debugSymbols ? nil : file, companion: file.hasDwarf ? file : nil, places: places)
+        loaded: file.kind == .debugSymbols ? nil : file, companion: file.hasDwarf ? file : nil, places: places,
+        path: path)
     }
   }
 

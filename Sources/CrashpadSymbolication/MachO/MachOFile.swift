@@ -25,7 +25,7 @@ package struct MachOFile: Sendable {
   package let range: ByteRange
   private let header: MachOHeader
   private let commands: MachOCommands
-  private let index = MachOIndex()
+  let index = MachOIndex()
   /// The code, if it is in other files.
   private(set) var code: (any CodeSource)?
 

@@ -33,6 +33,14 @@ extension MachOFile {
     return addresses.index(atOrBefore: address).map { symbol($0, addresses) }
   }
 
+  /// The symbol of data at or before `address` in its section; nil if there is none.
+  func dataSymbol(before address: UInt64) -> MachOSymbol? {
+    let addresses = index.data(of: self)
+    guard let index = addresses.index(atOrBefore: address) else { return nil }
+    let symbol = symbol(index, addresses)
+    return address < symbol.end ? symbol : nil
+  }
+
   /// All symbols of code, sorted by address; the preferred one of each address comes first.
   package func symbols() -> [MachOSymbol] {
     let addresses = addresses
@@ -105,8 +113,14 @@ struct MachOAddresses: Sendable {
   init(_ file: MachOFile) {
     file.file.withBytes { bytes in
       if let range = file.functionStartBytes { readFunctionStarts(range, file.textAddress, bytes) }
-      if let table = file.symbolTable { readSymbols(table, file, bytes) }
+      if let table = file.symbolTable { readSymbols(table, file, bytes, hasCode: true) }
     }
+  }
+
+  /// The symbols of data.
+  init(dataIn file: MachOFile) {
+    guard let table = file.symbolTable else { return }
+    file.file.withBytes { readSymbols(table, file, $0, hasCode: false) }
   }
 
   /// Reads ULEB128 deltas, the first relative to the start of `__TEXT`; a zero terminates them.
@@ -128,7 +142,7 @@ struct MachOAddresses: Sendable {
   }
 
   private mutating func readSymbols(
-    _ table: MachOSymbolTable, _ file: MachOFile, _ bytes: RawSpan
+    _ table: MachOSymbolTable, _ file: MachOFile, _ bytes: RawSpan, hasCode: Bool
   ) {
     let sections = file.sections
     for index in 0..<(table.entries.count / table.entrySize) {
@@ -143,7 +157,7 @@ struct MachOAddresses: Sendable {
         findings.append(Finding(MachORules.badSymbol, at: place, path: "nlist[\(index)]", found: .address(address)))
         continue
       }
-      guard sections[section].hasInstructions else { continue }
+      guard sections[section].hasInstructions == hasCode else { continue }
       guard sections[section].contains(address) else {
         // Labels at the very end of a section and the symbol of the header are valid, but contain nothing.
         if address != sections[section].end, address != file.textAddress {
@@ -179,11 +193,17 @@ extension [UInt64] {
 /// Creates the addresses on first use.
 final class MachOIndex: Sendable {
   private let made = Mutex<MachOAddresses?>(nil)
+  private let madeOfData = Mutex<MachOAddresses?>(nil)
 
-  func addresses(of file: MachOFile) -> MachOAddresses {
+  func addresses(of file: MachOFile) -> MachOAddresses { Self.known(made) { MachOAddresses(file) } }
+
+  /// The symbols of data, of which faults are not said: the code has the same tables.
+  func data(of file: MachOFile) -> MachOAddresses { Self.known(madeOfData) { MachOAddresses(dataIn: file) } }
+
+  private static func known(_ made: borrowing Mutex<MachOAddresses?>, _ make: () -> MachOAddresses) -> MachOAddresses {
     made.withLock { made in
       if let made { return made }
-      let new = MachOAddresses(file)
+      let new = make()
       made = new
       return new
     }

@@ -13,6 +13,9 @@ package struct AddressNames: Sendable {
   /// The symbol at an offset in a module; nil if no symbol is near. `module` is an index of the snapshot's list.
   package func name(module: Int, offset: UInt64) -> SymbolizedAddress? { modules[module].symbols.symbolize(offset) }
 
+  /// The data at an offset in a module; nil if none is near. `module` is an index of the snapshot's list.
+  package func dataSymbol(module: Int, offset: UInt64) -> DataSymbol? { modules[module].symbols.dataSymbol(at: offset) }
+
   /// Up to `count` bytes that a module's file loads at an offset; nil if there is no file that has the first one.
   package func data(module: Int, offset: UInt64, count: Int) -> [UInt8]? {
     modules[module].symbols.data(at: offset, count: count)

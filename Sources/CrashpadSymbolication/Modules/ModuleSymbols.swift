@@ -134,6 +134,19 @@ package final class ModuleSymbols: Sendable {
     return isNotWhole ? nil : bytes
   }
 
+  /// The data that contains an offset, or of unknown size before it; nil if there is none.
+  package func dataSymbol(at offset: UInt64) -> DataSymbol? {
+    var nearest: DataSymbol?
+    for source in search.symbols {
+      guard let found = source.dataSymbol(at: offset), nearest == nil || !found.isNearest else { continue }
+      nearest = found
+      if !found.isNearest { break }
+    }
+    guard var found = nearest, !isNotWhole else { return nil }
+    if names != .mangled { found.name = Demangler.demangle(found.symbol, names) ?? found.symbol }
+    return found
+  }
+
   func functionAddress(_ offset: UInt64) -> UInt64? {
     search.symbols.firstResult { $0.functionAddress(offset) }
   }

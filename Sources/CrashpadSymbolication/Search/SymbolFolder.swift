@@ -140,12 +140,18 @@ final class SymbolFolder: Sendable {
   private func read(_ path: FilePath, _ known: inout Index) -> TreeContents.File? {
     var identity: FileIdentity?
     do {
-      let start = try SymbolInputs.start(of: path, count: SymbolFileIdentity.startLength)
-      identity = start.file
-      let ids = try SymbolFileIdentity(path, start).debugIDs.map(\.uuid)
+      let ids: [UUIDBytes]
+      do {
+        let start = try SymbolInputs.start(of: path, count: SymbolFileIdentity.startLength)
+        identity = start.file
+        ids = try SymbolFileIdentity(path, start).debugIDs.map(\.uuid)
+      } catch is SymbolInputs.SeveralFiles {
+        identity = try FileStatus(at: path, followingLink: true).identity
+        ids = try SymbolFileIdentity.all(inArchive: path).flatMap(\.debugIDs).map(\.uuid)
+      }
       known.hasSymbols = true
       for id in ids { known.files[id, default: []].append(path) }
-      return TreeContents.File(path: path, identity: start.file, ids: ids, isUnread: false)
+      return identity.map { TreeContents.File(path: path, identity: $0, ids: ids, isUnread: false) }
     } catch {
       let reason = SymbolRefusal.Reason(error)
       if reason.isUnreadable { faults.add(path, reason) }

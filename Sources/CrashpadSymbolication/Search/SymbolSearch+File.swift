@@ -19,16 +19,17 @@ package struct FileSymbols: Sendable {
   ///   - architecture: the slice of a universal file; nil for that of arm64, or the first.
   ///   - servers: the servers to ask if there is no debug information here.
   ///   - indexes: where to keep what large files and folders have; nil to read them each time.
+  ///   - section: the section of an ELF file from whose start addresses are counted; nil if they are those of the file.
   /// - Throws: `Errno`, `InputFile.NotReadable`, `SymbolInputs.NotWhole` or `SymbolFileIdentity.UnknownFormat`
   package init(
     _ path: FilePath, paths: [FilePath] = [], architecture: String? = nil, servers: (any SymbolServerClient)? = nil,
-    indexes: IndexStore? = nil
+    indexes: IndexStore? = nil, section: String? = nil
   ) throws {
-    let places = DebugPlaces(named: paths, indexes: indexes)
+    let places = DebugPlaces(named: paths, indexes: indexes, section: section)
     let own = try SymbolFiles.open(path, architecture: architecture, places: places)
     self.path = path
     try places.inputs.checkReading(of: path)
-    imageBase = own.imageBase
+    imageBase = try own.imageBase &- Self.start(of: section, own)
     guard !own.hasDebugInfo, let identity = Self.identity(path, own) else {
       symbols = own
       inputs = [places.inputs]
@@ -37,7 +38,8 @@ package struct FileSymbols: Sendable {
     }
     let file = FilePath(argument: identity.path)
     let bundle = FilePath(bytes: file.bytes + Array(".dSYM".utf8))
-    let search = SymbolSearch(paths: paths + [bundle, file], servers: servers, indexes: indexes)
+    let search = SymbolSearch(
+      paths: paths + [bundle, file], servers: servers, indexes: indexes, section: section)
     let found = search.find(identity)
     faults = search.faults
     symbols = found.symbols.first { !$0.isEmpty } ?? own
@@ -48,6 +50,14 @@ package struct FileSymbols: Sendable {
   /// could not be read.
   package func checkReading() throws {
     for inputs in inputs { try inputs.checkReading(of: path) }
+  }
+
+  private static func start(of section: String?, _ symbols: any SymbolFile) throws -> UInt64 {
+    guard let section else { return 0 }
+    guard let start = (symbols as? ElfSymbols)?.sectionAddress(section) else {
+      throw ElfSymbols.NoSection(name: section)
+    }
+    return start
   }
 
   /// Nil if the file no longer exists, or is of many modules.

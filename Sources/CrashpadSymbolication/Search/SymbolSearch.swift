@@ -27,9 +27,10 @@ package struct SymbolSearch: Sendable {
   ///   - looksInSystem: whether to search a module's own path, the file in its `.gnu_debuglink`, and `/usr/lib/debug`.
   ///   - servers: the servers to ask for files that are not found here.
   ///   - indexes: where to keep what large folders and files have; nil to read them each time.
+  ///   - section: that of object files to which addresses are relative; nil for that of the program's code.
   package init(
     paths: [FilePath], looksInSystem: Bool = true, servers: (any SymbolServerClient)? = nil,
-    indexes: IndexStore? = nil
+    indexes: IndexStore? = nil, section: String? = nil
   ) {
     var named: [Named] = []
     var mapPlaces: [FilePath] = []
@@ -45,6 +46,8 @@ package struct SymbolSearch: Sendable {
           // A file of another kind would be passed over for each module, without a word.
           _ = try SymbolFileIdentity.format(of: path)
         }
+      } catch is SymbolInputs.SeveralFiles {
+        // An archive: each module has its own of the files.
       } catch {
         if !SymbolRefusal.isMissing(error) { faults.add(path, SymbolRefusal.Reason(error)) }
       }
@@ -52,7 +55,7 @@ package struct SymbolSearch: Sendable {
     self.named = named
     perfMaps = PerfMaps(mapPlaces, faults)
     self.looksInSystem = looksInSystem
-    places = DebugPlaces(named: paths, indexes: indexes)
+    places = DebugPlaces(named: paths, indexes: indexes, section: section)
     self.servers = servers
   }
 

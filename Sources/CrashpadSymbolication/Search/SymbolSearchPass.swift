@@ -28,7 +28,7 @@ struct SymbolSearchPass {
 
   init(_ identity: ModuleIdentity, _ places: DebugPlaces, _ faults: SymbolFaults, _ caches: SharedCaches) {
     (self.identity, self.faults, self.caches) = (identity, faults, caches)
-    self.places = DebugPlaces(named: places.named, indexes: places.inputs.indexes)
+    self.places = places.anew(for: identity)
   }
 
   /// Whether a further search can't improve the result.
@@ -100,7 +100,7 @@ struct SymbolSearchPass {
 
   private mutating func take(_ path: FilePath, _ isForAll: Bool, _ link: DebugLink?) throws {
     if let cache = caches.known(path) { return takeImage(path, cache) }
-    let own = try SymbolFileIdentity(path)
+    guard let own = try own(path) else { return }
     if own.format == .sharedCache { return takeImage(path, try caches.open(path)) }
     guard let isVerified = try verify(own, path, isForAll, link) else { return }
     switch own.format {
@@ -114,6 +114,13 @@ struct SymbolSearchPass {
       library = (path, try SymbolFiles.open(path, places: places), isVerified)
     case .machO: takeMachO(path, try places.inputs.open(path), isVerified)
     case .sharedCache: break
+    }
+  }
+
+  /// The identity of a file; of an archive with several, that of the module's, and nil if it has none.
+  private func own(_ path: FilePath) throws -> SymbolFileIdentity? {
+    do { return try SymbolFileIdentity(path) } catch is SymbolInputs.SeveralFiles {
+      return try SymbolFileIdentity.all(inArchive: path).first { identity.isBuild(of: $0) }
     }
   }
 
@@ -240,11 +247,23 @@ struct SymbolSearchPass {
     for index in result.files.indices { result.files[index].url = addresses[result.files[index].path] }
     if let library { result.symbols.append(library.file) }
     if loadedMachO != nil || companion != nil {
-      result.symbols.append(MachOSymbols(loaded: loadedMachO?.file, companion: companion?.file, places: places))
+      result.symbols.append(
+        MachOSymbols(loaded: loadedMachO?.file, companion: companion?.file, places: places, path: companion?.path))
     }
     if binary != nil || debug != nil {
       result.symbols.append(ElfSymbols(loaded: binary?.file, debug: debug?.file, places: places))
     }
     return result
+  }
+}
+
+extension DebugPlaces {
+  /// The same places, with inputs of their own: of an archive with several files, that of the module is used.
+  fileprivate func anew(for module: ModuleIdentity) -> DebugPlaces {
+    DebugPlaces(
+      named,
+      SymbolInputs(indexes: inputs.indexes, section: inputs.section) { start, open in
+        hint { try SymbolFileIdentity(start, open: open) }.map { module.isBuild(of: $0) } ?? false
+      })
   }
 }

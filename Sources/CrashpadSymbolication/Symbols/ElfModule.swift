@@ -121,6 +121,25 @@ final class ElfModule {
     return unsized
   }
 
+  /// The tables of data that are not empty, in order of preference.
+  private lazy var dataTables: [(table: ElfSymbolTable, file: ElfFile)] = files.map {
+    (ElfSymbolTable(dataIn: $0), $0)
+  }.filter { !$0.0.isEmpty }
+
+  /// The data that contains an address, or of unknown size before it in its section.
+  func dataSymbol(at address: UInt64) -> (name: String, address: UInt64, isNearest: Bool)? {
+    var nearest: (String, UInt64, Bool)?
+    for (table, file) in dataTables {
+      guard let index = table.lookup(address), let name = table.name(table[index], in: file) else { continue }
+      let entry = table[index]
+      if entry.size > 0 || entry.address == address { return (name, entry.address, false) }
+      if nearest == nil, file.isOneDataSection(entry.address, address) { nearest = (name, entry.address, true) }
+    }
+    return nearest
+  }
+
+  func sectionAddress(_ name: String) -> UInt64? { files.firstResult { $0.section(name)?.address } }
+
   /// The name of the function symbol that covers an address.
   func symbolName(covering address: UInt64) -> String? {
     for (table, file) in tables {

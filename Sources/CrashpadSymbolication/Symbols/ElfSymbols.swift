@@ -27,6 +27,9 @@ package final class ElfSymbols: SymbolFile {
     }
   }
 
+  /// The file has no section with the name that was given.
+  package struct NoSection: Error { package let name: String }
+
   /// The file is not an ELF file.
   package struct NotElf: Error {}
 
@@ -55,6 +58,15 @@ package final class ElfSymbols: SymbolFile {
   package func functionAddress(_ offset: UInt64) -> UInt64? {
     module.withLock { $0.functionAddress(imageBase &+ offset) }.map { $0 &- imageBase }
   }
+
+  package func dataSymbol(at offset: UInt64) -> DataSymbol? {
+    module.withLock { $0.dataSymbol(at: imageBase &+ offset) }.map { found in
+      DataSymbol(found.name, start: found.address &- imageBase, isNearest: found.isNearest)
+    }
+  }
+
+  /// The address of the first section with that name, which is 0 in an object file; nil if there is none.
+  package func sectionAddress(_ name: String) -> UInt64? { module.withLock { $0.sectionAddress(name) } }
 
   package func isInFunction(_ offset: UInt64) -> Bool { module.withLock { $0.isInFunction(imageBase &+ offset) } }
 

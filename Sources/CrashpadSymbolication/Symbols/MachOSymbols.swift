@@ -2,6 +2,7 @@
 package import CrashpadBytes
 internal import CrashpadFiles
 internal import Synchronization
+internal import SystemPackage
 
 /// The symbols in the Mach-O files of one module: the loaded file, and the dSYM with its debug information. All methods
 /// are thread-safe.
@@ -9,6 +10,8 @@ package final class MachOSymbols: SymbolFile {
   private let loaded: MachOFile?
   private let companion: MachOFile?
   private let places: DebugPlaces
+  /// The path of the file with debug information, if it is known.
+  private let path: FilePath?
   /// The address of `__TEXT`.
   package let imageBase: UInt64
 
@@ -26,7 +29,9 @@ package final class MachOSymbols: SymbolFile {
   /// - Parameters:
   ///   - companion: the file in a dSYM of the same build.
   ///   - places: the places to search for object files.
-  init(loaded: MachOFile?, companion: MachOFile?, places: DebugPlaces = DebugPlaces()) {
+  ///   - path: the path of the file with debug information; nil to keep no index of it.
+  init(loaded: MachOFile?, companion: MachOFile?, places: DebugPlaces = DebugPlaces(), path: FilePath? = nil) {
+    self.path = path
     self.loaded = loaded
     self.companion = companion
     self.places = places
@@ -60,8 +65,9 @@ package final class MachOSymbols: SymbolFile {
       if !state.isRead {
         state.isRead = true
         for file in files where state.info == nil {
-          guard let dwarf = file.dwarf else { continue }
+          guard let dwarf = file.dwarf(at: path, places.inputs) else { continue }
           state.info = DwarfInfo(dwarf)
+          if let info = state.info { dwarf.keep(info) }
           if state.info == nil { state.findings.append(Finding(ElfRules.badDwarf)) }
         }
         if !files.contains(where: \.hasDwarf) { state.map = loaded.flatMap { DebugMapInfo($0, places) } }
@@ -106,6 +112,13 @@ package final class MachOSymbols: SymbolFile {
   }
 
   package func isInFunction(_ offset: UInt64) -> Bool { isCode(imageBase &+ offset) }
+
+  /// Symbols have no size: only the address of one itself is surely its own.
+  package func dataSymbol(at offset: UInt64) -> DataSymbol? {
+    let address = imageBase &+ offset
+    guard let symbol = files.firstResult({ $0.dataSymbol(before: address) }), symbol.hasName else { return nil }
+    return DataSymbol(symbol.name, start: symbol.address &- imageBase, isNearest: symbol.address != address)
+  }
 
   /// From compact unwind information.
   package func caller(

@@ -25,6 +25,8 @@ package protocol SymbolFile: AnyObject, Sendable {
   func callPath(returningTo offset: UInt64) -> [CalledFunction]
   /// The start of the function that contains an offset, also as an offset.
   func functionAddress(_ offset: UInt64) -> UInt64?
+  /// The data that contains an offset, or of unknown size before it; nil if there is none.
+  func dataSymbol(at offset: UInt64) -> DataSymbol?
   /// Whether a return address in a stack can be at an offset, as far as known.
   func isInFunction(_ offset: UInt64) -> Bool
   /// The rules to unwind from a frame at an offset to its caller; nil if there are none.
@@ -47,6 +49,7 @@ extension SymbolFile {
   package var sliceID: DebugID? { nil }
   package var hasOwnFrameRules: Bool { true }
   package func callPath(returningTo offset: UInt64) -> [CalledFunction] { [] }
+  package func dataSymbol(at offset: UInt64) -> DataSymbol? { nil }
   package func caller(
     of callee: FrameRegisters, at offset: UInt64, isInnermost: Bool, _ memory: (UInt64) -> UInt64?
   ) -> FrameRegisters? { nil }

@@ -102,8 +102,11 @@ enum DetailText {
     return table.text(style)
   }
 
-  /// A hex dump of up to `count` bytes of captured memory from `address` on; nil if the first byte was not captured.
+  /// A hex dump of up to `count` bytes of captured memory from `address` on, and the words in it that point into modules; nil if the
+  /// first byte was not captured.
   static func memory(_ view: CrashView, at address: UInt64, count: Int) -> String? {
-    view.memory(at: address, count: count).map { bytes in unsafe HexDump.text(bytes.span.bytes, address: address) }
+    view.memory(at: address, count: count).map { bytes in
+      unsafe HexDump.text(bytes.span.bytes, address: address) + view.pointerText(bytes, at: address)
+    }
   }
 }

@@ -132,6 +132,12 @@ extension ZipWriter.Failure: ExplainedError {
   var explanation: FailureText { FailureText("can't be packed: \(description)", .noData) }
 }
 
+extension ElfSymbols.NoSection: ExplainedError {
+  var explanation: FailureText {
+    FailureText("has no section \(TextFormat.printable(name)), or is no ELF file", .noData)
+  }
+}
+
 extension SymbolInputs.SeveralFiles: ExplainedError {
   var explanation: FailureText {
     FailureText("is a zip archive with \(count) files with symbols, which has to be unpacked", .noData)

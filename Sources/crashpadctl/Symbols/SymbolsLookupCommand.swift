@@ -3,6 +3,7 @@ import ArgumentParser
 import CrashpadBytes
 import CrashpadFiles
 import CrashpadText
+import CrashpadView
 import Glibc
 import CrashpadSymbolication
 import SystemPackage
@@ -12,14 +13,17 @@ struct SymbolsLookupCommand: Command {
   static var documents: [DocumentDescription] { [LookupDocument.document.description] }
   static let configuration = CommandConfiguration(
     commandName: name,
-    abstract: "Print function, file and line of addresses in one file.",
+    abstract: "Print function, file and line of addresses in symbol files.",
     discussion: flowing(
       """
       Addresses are those of the file itself, as nm prints them; for a Breakpad
       symbol file, offsets in its module. Without addresses, they are read from
       standard input, one per line. For each address, prints a line with the function
       and a line with file, line and column, for each inlined call and for the
-      function itself, and then an empty line.
+      function itself, and then an empty line. An address of data has the name of the
+      variable or table, and how far behind its start it is.
+
+      With a file before an address and a blank between, that file is used for it.
 
       Separate debug information is searched as by symbolize: in a dSYM bundle next
       to the file, by .gnu_debuglink, and by build id.
@@ -34,42 +38,64 @@ struct SymbolsLookupCommand: Command {
   var symbols: [String] = []
   var servers = SymbolServerArguments()
   var arch: String?
+  var section: String?
   var names = NameOptions()
   var noInlines = false
   var format: OutputFormat = .text
 
   mutating func rows(_ row: inout OptionRows) {
     row.argument(&file, "<file>", "Symbol file.", .file())
-    row.arguments(&addresses, "<addresses>", "Hexadecimal addresses, with or without 0x.", isRequired: false)
+    row.arguments(
+      &addresses, "<addresses>", "Hexadecimal addresses, with or without 0x; a file may be before one.",
+      isRequired: false)
     row.symbols(&symbols, "Debug file, or directory, to search first. May be repeated.")
     row.group(&servers)
     row.option(
       &arch, "--arch <name>", "The slice of a universal Mach-O file, such as arm64e; without it arm64's, or the first.")
+    row.option(
+      &section, "--section <name>",
+      "Count addresses from the start of a section of an ELF file, such as .init.text. In an object file or kernel module, "
+        + "where each section begins at 0, they are those of .text without it.")
     row.group(&names)
     row.flag(&noInlines, "--no-inlines", "Print only the compiled function, with the line of the address.")
     row.format(&format, "Print text, or one JSON document.")
   }
 
   func validate() throws {
-    for address in addresses where Self.parse(address) == nil {
+    for address in addresses where LookupQuery(address).address == nil {
       throw ValidationError("\(TextFormat.printable(address)) is not a hexadecimal address.")
     }
   }
 
-  private static func parse(_ text: some StringProtocol) -> UInt64? {
-    let digits = text.hasPrefix("0x") || text.hasPrefix("0X") ? text.dropFirst(2) : text[...]
-    guard digits.utf8.first != UInt8(ascii: "+"), digits.utf8.first != UInt8(ascii: "-") else { return nil }
-    return UInt64(digits, radix: 16)
-  }
-
   func run() throws {
     try SymbolOptions.checkPaths(symbols)
+    let client = try servers.client()
+    let files = LookupFiles(try open(file, client), file) { try open($0, client) }
+    switch format {
+    case .text: writeText(files)
+    case .json: writeJSON(files)
+    }
+    DownloadProgress.shared.clear()
+    // Symbols are read on demand, so the findings are complete only now.
+    var status: ExitStatus = files.hasFailed ? .partial : .success
+    for (name, symbols) in files.opened {
+      for finding in symbols.symbols.findings { Terminal.error(Sentences.line(finding, input: displayName(name))) }
+      for finding in symbols.faults.findings { Terminal.error(Sentences.line(finding)) }
+      do { try symbols.checkReading() } catch {
+        status = Terminal.failure(error, of: displayName(name), creating: false)
+      }
+    }
+    Terminal.end(status)
+  }
+
+  /// Opens a file. Prints why one can't be used, and throws the exit status.
+  private func open(_ file: String, _ client: (any SymbolServerClient)?) throws -> FileSymbols {
     let symbols: FileSymbols
     do {
-      try checkSlices()
+      try checkSlices(file)
       symbols = try FileSymbols(
         FilePath(argument: file), paths: self.symbols.map { FilePath(argument: $0) }, architecture: arch,
-        servers: try servers.client(), indexes: servers.indexes)
+        servers: client, indexes: servers.indexes, section: section)
     } catch let status as ExitStatus {
       throw status
     } catch {
@@ -79,25 +105,12 @@ struct SymbolsLookupCommand: Command {
       Terminal.error("\(displayName(file)): error: has no symbols")
       throw ExitStatus.noData
     }
-    switch format {
-    case .text: writeText(symbols)
-    case .json: writeJSON(symbols)
-    }
-    DownloadProgress.shared.clear()
-    // Symbols are read on demand, so the findings are complete only now.
-    for finding in symbols.symbols.findings {
-      Terminal.error(Sentences.line(finding, input: displayName(file)))
-    }
-    for finding in symbols.faults.findings { Terminal.error(Sentences.line(finding)) }
-    do { try symbols.checkReading() } catch {
-      throw Terminal.failure(error, of: displayName(file), creating: false)
-    }
-    Terminal.end(.success)
+    return symbols
   }
 
   /// Checks that the chosen slice exists. Without a choice, prints which slice is used, because an address belongs
   /// to different functions in each.
-  private func checkSlices() throws {
+  private func checkSlices(_ file: String) throws {
     let slices = try SymbolFiles.slices(of: FilePath(argument: file))
     let list = slices.map { TextFormat.printable($0) }.joined(separator: ", ")
     if let arch, !slices.contains(arch) {
@@ -121,13 +134,31 @@ struct SymbolsLookupCommand: Command {
     }
   }
 
-  private func frames(_ line: String, _ symbols: FileSymbols) -> (found: SymbolizedAddress?, [SymbolizedAddress.Frame])
-  {
-    guard let address = Self.parse(line), let found = symbols.symbols.symbolize(address &- symbols.imageBase) else {
-      return (nil, [])
+  /// The answer to one query.
+  private struct Found {
+    var base: UInt64 = 0
+    var symbol: SymbolizedAddress?
+    var frames: [SymbolizedAddress.Frame] = []
+    var data: DataSymbol?
+    /// The place in the module.
+    var offset: UInt64 = 0
+  }
+
+  private func found(_ query: LookupQuery, _ files: LookupFiles) -> Found {
+    guard let address = query.address, let file = files.symbols(query) else { return Found() }
+    var found = Found(base: file.imageBase, offset: address &- file.imageBase)
+    found.symbol = file.symbols.symbolize(found.offset)
+    if found.symbol == nil || found.symbol?.isNearest == true {
+      found.data = file.symbols.dataSymbol(at: found.offset)
+      // Data that has the address is known; the nearest function is not.
+      if found.data?.isNearest == true, found.symbol != nil { found.data = nil }
+      if found.data != nil { found.symbol = nil }
     }
-    guard noInlines, let last = found.frames.last else { return (found, found.frames) }
-    return (found, [SymbolizedAddress.Frame(function: last.function, location: found.frames[0].location)])
+    found.frames = found.symbol?.frames ?? []
+    if noInlines, let last = found.frames.last {
+      found.frames = [SymbolizedAddress.Frame(function: last.function, location: found.frames[0].location)]
+    }
+    return found
   }
 
   private func name(_ frame: SymbolizedAddress.Frame, _ demangler: inout Demangler) -> String? {
@@ -136,14 +167,14 @@ struct SymbolsLookupCommand: Command {
 
   // MARK: Text
 
-  private func writeText(_ symbols: FileSymbols) {
+  private func writeText(_ files: LookupFiles) {
     // A program that queries through a pipe waits for each answer.
     let answersAtOnce = addresses.isEmpty && isatty(0) == 0 && Self.isPipe(0)
     var text: [UInt8] = []
     text.reserveCapacity(128 * 1024)
     var demangler = Demangler(names.form(isText: format == .text))
     forEachAddress { line in
-      answer(line, symbols, &demangler, &text)
+      answer(LookupQuery(line), files, &demangler, &text)
       if answersAtOnce || text.count > 64 * 1024 {
         Terminal.output(text)
         text.removeAll(keepingCapacity: true)
@@ -157,12 +188,16 @@ struct SymbolsLookupCommand: Command {
     return unsafe fstat(descriptor, &status) == 0 && status.st_mode & S_IFMT != S_IFREG
   }
 
-  private func answer(_ line: String, _ symbols: FileSymbols, _ demangler: inout Demangler, _ text: inout [UInt8]) {
-    let (found, frames) = frames(line, symbols)
-    if frames.isEmpty { text += "??\n??:0:0\n".utf8 }
-    for frame in frames {
+  private func answer(_ query: LookupQuery, _ files: LookupFiles, _ demangler: inout Demangler, _ text: inout [UInt8]) {
+    let found = found(query, files)
+    if let data = found.data {
+      text += (data.named(demangler.name(data.symbol)).line(at: found.offset) + "\n??:0:0\n").utf8
+    } else if found.frames.isEmpty {
+      text += "??\n??:0:0\n".utf8
+    }
+    for frame in found.frames {
       text += (name(frame, &demangler) ?? "??").utf8
-      if found?.isNearest == true { text += " (nearest symbol)".utf8 }
+      if found.symbol?.isNearest == true { text += " (nearest symbol)".utf8 }
       text.append(UInt8(ascii: "\n"))
       text += (frame.location?.file ?? "??").utf8
       text.append(UInt8(ascii: ":"))
@@ -176,14 +211,15 @@ struct SymbolsLookupCommand: Command {
 
   // MARK: JSON
 
-  private func writeJSON(_ symbols: FileSymbols) {
+  private func writeJSON(_ files: LookupFiles) {
     let demangler = LookupDocument.Names(Demangler(names.form(isText: format == .text)))
     let document = LookupDocument(file: file) { write in
       forEachAddress { line in
-        let (found, frames) = frames(line, symbols)
+        let query = LookupQuery(line)
+        let found = found(query, files)
         write(
           LookupDocument.Answer(
-            line: line, address: Self.parse(line), found: found, imageBase: symbols.imageBase, frames: frames,
+            query: query, found: found.symbol, data: found.data, imageBase: found.base, frames: found.frames,
             names: demangler))
       }
     }
