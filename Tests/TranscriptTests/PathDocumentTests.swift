@@ -44,7 +44,7 @@ struct PathDocumentTests {
     #"crashpadctl database delete -f json -d "$N" $ID"#,
     #"crashpadctl explain -f json "./$N.idump""#,
     #"crashpadctl symbols info -f json "$N.elf""#,
-    #"crashpadctl symbols lookup -f json "$N.elf" 0x2020"#,
+    #"crashpadctl symbols lookup -f json "$N.elf" 0x2020 "$N.elf 0x2020""#,
     #"crashpadctl symbols index -f json "$N.d" -o "$N.store""#,
     #"crashpadctl symbols upload -f json "$N.d" --to s3-layout="$N.up""#,
     #"mkdir -p "$N.cache/.crashpadctl/parts"; printf x > "$N.cache/$N"; crashpadctl symbols cache -f json --max-size 0B --dry-run --symbols-cache "$N.cache""#,
