@@ -31,6 +31,8 @@ package enum SymbolUploadOutcome: Sendable, Hashable {
   case failed(String)
   /// It was not sent, because of the server.
   case notSent(String)
+  /// The run was asked to end.
+  case notTried
 }
 
 /// Sends symbol files to a server, and each of them once: the record has those that the server has. Used by one thread only.
@@ -65,6 +67,7 @@ package final class SymbolUploads {
 
   /// Sends a file that the server does not have.
   package func send(_ file: SymbolUploadFile) -> SymbolUploadOutcome {
+    if options.http.runEnd.isRequested { return .notTried }
     do {
       let content = try InputFile(regular: file.path)
       let key = UploadRecord.key(content, file.place)
@@ -115,8 +118,10 @@ package final class SymbolUploads {
           return .sent
         }
         // Without an answer the line of the record stays: the next run asks.
-        if attempt == options.attempts {
+        let hasEnded = options.http.runEnd.isRequested
+        if attempt == options.attempts || hasEnded {
           if !mayHaveIt { try record.forget(key) }
+          if hasEnded { return .notTried }
           obstacle = reason
           return .failed(reason)
         }
@@ -131,7 +136,8 @@ package final class SymbolUploads {
     let time = min(max(pause.map { .seconds($0) } ?? own, own), options.longestPause)
     // The connection may be the reason.
     connection = nil
-    usleep(UInt32(clamping: time.components.seconds * 1_000_000 + time.components.attoseconds / 1_000_000_000_000))
+    let end = Duration.sinceBoot + time
+    while .sinceBoot < end, !options.http.runEnd.isRequested { usleep(50_000) }
   }
 
   private func connect() throws -> HTTPConnection {

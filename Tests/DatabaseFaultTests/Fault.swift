@@ -11,6 +11,9 @@ struct Fault: Sendable {
   static func killed(before n: Int) -> Fault { Fault(variables: [("FAULT_KILL_BEFORE", "\(n)")]) }
   /// Half of the bytes are written by a call that writes.
   static func killed(within n: Int) -> Fault { Fault(variables: [("FAULT_KILL_WITHIN", "\(n)")]) }
+  static func ended(by signal: Int32, before n: Int) -> Fault {
+    Fault(variables: [("FAULT_SIGNAL", "\(signal)"), ("FAULT_SIGNAL_BEFORE", "\(n)")])
+  }
   static let shortWrites = Fault(variables: [("FAULT_SHORT", "1")])
 
   /// Call `first` fails; if `step` is not 0, every `step`-th from there on. Only calls of these names count, if any.

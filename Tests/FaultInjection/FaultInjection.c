@@ -25,8 +25,8 @@
 
 static const char *root, *calls, *pause_file, *disk;
 static size_t root_length;
-static long kill_before, kill_after, kill_within, pause_before, first, step, count;
-static int error_number, is_short, skips_sync, log_descriptor = -1;
+static long kill_before, kill_after, kill_within, pause_before, signal_before, first, step, count;
+static int error_number, signal_number, is_short, skips_sync, log_descriptor = -1;
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 
 static void sync_all(void);
@@ -49,6 +49,8 @@ __attribute__((constructor)) static void start(void) {
   kill_after = number("FAULT_KILL_AFTER");
   kill_within = number("FAULT_KILL_WITHIN");
   pause_before = number("FAULT_PAUSE_BEFORE");
+  signal_before = number("FAULT_SIGNAL_BEFORE");
+  signal_number = (int)number("FAULT_SIGNAL");
   error_number = (int)number("FAULT_ERRNO");
   first = number("FAULT_FIRST");
   step = number("FAULT_STEP");
@@ -167,6 +169,7 @@ static long begin(const char *name, const char *first_path, const char *second_p
   if (n == pause_before && pause_file) wait_for_others();
   write_log(n, name, path, second, fails);
   pthread_mutex_unlock(&mutex);
+  if (n == signal_before) syscall(SYS_kill, (pid_t)syscall(SYS_getpid), signal_number);
   return fails ? -1 : n;
 }
 

@@ -10,6 +10,7 @@
 //                              relative to the root; between two names " -> "; at the end " !" if it had to fail.
 //   FAULT_KILL_BEFORE=<n>      SIGKILL before call n, counted from 1; FAULT_KILL_AFTER=<n> after it.
 //   FAULT_KILL_WITHIN=<n>      If call n writes, SIGKILL after half of the bytes; else after it.
+//   FAULT_SIGNAL_BEFORE=<n>    Before call n, sends the signal FAULT_SIGNAL=<number> to the program.
 //   FAULT_ERRNO=<number>       Call FAULT_FIRST=<n> fails with this error and does nothing; with FAULT_STEP=<k> every
 //                              k-th from there on does.
 //   FAULT_SHORT=1              Every call that writes more than one byte writes half of them.

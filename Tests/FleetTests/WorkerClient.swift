@@ -48,14 +48,20 @@ struct WorkerClient {
       "{ ( \(setting) crashpadctl worker --no-system \(options) < requests ); echo $? > status; } | \(reader)",
       in: folder)
     let status = try String(contentsOf: folder.url("status"), encoding: .utf8)
-    var rest = result.output
+    let (answers, rest) = try answers(in: result.output)
+    return Outcome(
+      answers: answers, errors: result.errorText, status: Int32(status.filter(\.isNumber)) ?? -1, rest: rest)
+  }
+
+  /// The whole answers in an output, and the bytes behind them.
+  static func answers(in output: Data) throws -> (answers: [Answer], rest: Data) {
+    var rest = output
     var answers: [Answer] = []
     while let (answer, left) = try first(in: rest) {
       answers.append(answer)
       rest = left
     }
-    return Outcome(
-      answers: answers, errors: result.errorText, status: Int32(status.filter(\.isNumber)) ?? -1, rest: rest)
+    return (answers, rest)
   }
 
   private static func first(in data: Data) throws -> (Answer, Data)? {

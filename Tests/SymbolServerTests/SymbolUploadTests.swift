@@ -170,6 +170,39 @@ struct SymbolUploadTests {
     #expect(server.posts.count == (serverHasIt ? 3 : 4))
   }
 
+  @Test("A run that is asked to end finishes the file that it sends, and the next one sends the rest")
+  func ended() throws {
+    let folder = try folder()
+    let server = try FileServer { path in
+      guard path == "/upload/" else { return .status(404) }
+      usleep(300_000)
+      return .status(201)
+    }
+    let run = "crashpadctl symbols upload symbols --to tecken=\(server.url) --record record"
+    // It sends the first file when the record has it.
+    let wait = "while ! grep -q open record 2> none; do sleep 0.01; done"
+    let first = try Tool.shell("\(run) & tool=$!; \(wait); kill -TERM $tool; wait $tool; echo $?", in: folder)
+    #expect(first.text == "75\n", "\(first.errorText)")
+    #expect(first.errorText.contains("asked to end; the next run sends the rest"), "\(first.errorText)")
+    #expect(first.errorText.contains("1 file sent") && first.errorText.contains("2 not sent"), "\(first.errorText)")
+    #expect(server.posts.count == 1)
+    let next = try Tool.shell(run, in: folder)
+    #expect(next.status == 0 && next.errorText.contains("2 files sent"), "\(next.errorText)")
+    #expect(server.posts.count == 3)
+  }
+
+  @Test("A pause between two tries ends with the run, and a limit of time ends a run as a signal does")
+  func endedPause() throws {
+    let folder = try folder()
+    let server = try FileServer { $0 == "/upload/" ? .status(503) : .status(404) }
+    let start = Date()
+    let outcome = try upload(folder, to: "tecken=\(server.url)", "--max-time 500ms --attempts 20")
+    #expect(outcome.status == 75 && outcome.errorText.contains("3 not sent"), "\(outcome.errorText)")
+    #expect(Date().timeIntervalSince(start) < 10)
+    let copy = try upload(folder, to: "s3-layout=store", "--max-time 1ms")
+    #expect([0, 75].contains(copy.status), "\(copy.errorText)")
+  }
+
   @Test("Runs at once send each file once")
   func atOnce() throws {
     let folder = try folder()

@@ -34,6 +34,7 @@ struct SymbolsUploadCommand: Command {
   var timeout = DurationArgument(seconds: 60)
   var attempts: Int = 5
   var record: String?
+  var ending = EndingOptions()
   var dryRun = false
   var format: OutputFormat = .text
 
@@ -60,11 +61,13 @@ struct SymbolsUploadCommand: Command {
       &record, "--record <file>",
       "Record of what servers have; without it, a file for each server in crashpadctl/symbol-uploads in $XDG_STATE_HOME or ~/.local/state.",
       .file())
+    row.group(&ending)
     row.dryRun(&dryRun, "Print what would be sent; send nothing.")
     row.format(&format, "Print text, or one JSON document.")
   }
 
   func validate() throws {
+    try ending.validate()
     try ServerArguments.checkHeaders(headers, "--header")
     if attempts < 1 { throw ValidationError("--attempts takes 1 or more.") }
     if timeout.seconds < 1 || timeout.seconds > 24 * 3600 { throw ValidationError("--timeout takes 1s to 24h.") }
@@ -95,16 +98,20 @@ struct SymbolsUploadCommand: Command {
 
   func run() throws {
     var result = SymbolsUploadDocument(isDryRun: dryRun)
-    switch try target() {
-    case .store(let folder): copy(to: folder, &result)
-    case .server(let receiver): try send(to: receiver, &result)
+    let target = try target()
+    let runEnd = dryRun ? RunEnd() : ending.begin()
+    switch target {
+    case .store(let folder): copy(to: folder, runEnd, &result)
+    case .server(let receiver): try send(to: receiver, runEnd, &result)
     }
+    if result.hasEnded { Terminal.error("crashpadctl: asked to end; the next run sends the rest") }
     switch format {
     case .json: SymbolsUploadDocument.document.print(result)
     case .text: Terminal.error("crashpadctl: \(result.summary)")
     }
     let isOne = paths.count == 1 && result.rows.isEmpty
-    Terminal.end(isOne ? result.statuses.first ?? .success : ExitStatus(of: result.statuses))
+    let status = isOne ? result.statuses.first ?? .success : ExitStatus(of: result.statuses)
+    Terminal.end(EndSignals.status(status, isPartial: result.hasEnded))
   }
 
   /// Calls `body` with each symbol file.
@@ -125,13 +132,14 @@ struct SymbolsUploadCommand: Command {
 
   // MARK: A directory
 
-  private func copy(to folder: FilePath, _ result: inout SymbolsUploadDocument) {
+  private func copy(to folder: FilePath, _ runEnd: RunEnd, _ result: inout SymbolsUploadDocument) {
     result.server = TextFormat.printable(folder)
     var store = SymbolStore(folder, copies: true, isDryRun: dryRun)
     var rows: [SymbolsUploadDocument.Row] = []
     forEachFile(&result) { file in
       for place in store.places(of: file) {
-        let outcome = SymbolUploadOutcome(store.add(file, at: place))
+        let outcome =
+          runEnd.isRequested ? .notTried : SymbolUploadOutcome(store.add(file, at: place))
         rows.append(SymbolsUploadDocument.Row(path: file.path, place: place.string, outcome: outcome))
       }
     }
@@ -141,15 +149,19 @@ struct SymbolsUploadCommand: Command {
   private func take(_ row: SymbolsUploadDocument.Row, _ result: inout SymbolsUploadDocument) {
     result.rows.append(row)
     guard let reason = row.reason else { return }
-    Terminal.error("\(TextFormat.printable(row.path)): error: \(TextFormat.printable(reason))")
     result.statuses.append(row.status)
+    // One line for all of them is enough.
+    if row.outcome == .notTried { return }
+    Terminal.error("\(TextFormat.printable(row.path)): error: \(TextFormat.printable(reason))")
   }
 
   // MARK: A server
 
-  private func send(to receiver: SymbolReceiver, _ result: inout SymbolsUploadDocument) throws {
+  private func send(
+    to receiver: SymbolReceiver, _ runEnd: RunEnd, _ result: inout SymbolsUploadDocument
+  ) throws {
     result.server = receiver.name
-    let uploads = SymbolUploads(receiver, try openRecord(receiver), try options(), token: try secret())
+    let uploads = SymbolUploads(receiver, try openRecord(receiver), try options(runEnd), token: try secret())
     var files: [SymbolUploadFile] = []
     var others = 0
     forEachFile(&result) { file in
@@ -168,7 +180,7 @@ struct SymbolsUploadCommand: Command {
     return try ServerArguments.secret(token)
   }
 
-  private func options() throws -> SymbolUploadOptions {
+  private func options(_ runEnd: RunEnd) throws -> SymbolUploadOptions {
     var options = SymbolUploadOptions()
     options.http.headers = try headers.flatMap(ServerArguments.headers)
     options.http.certificateFile = try caFile.map { try ServerArguments.certificates($0, "--ca-file") }
@@ -176,6 +188,7 @@ struct SymbolsUploadCommand: Command {
     options.http.timeout = .seconds(timeout.seconds)
     options.http.connectTimeout = .seconds(min(timeout.seconds, 30))
     options.attempts = attempts
+    options.http.runEnd = runEnd
     return options
   }
 

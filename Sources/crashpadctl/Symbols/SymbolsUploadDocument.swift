@@ -18,6 +18,7 @@ struct SymbolsUploadDocument {
       switch outcome {
       case .sent, .present: nil
       case .refused(let reason), .failed(let reason), .notSent(let reason): reason
+      case .notTried: "the run was asked to end"
       }
     }
 
@@ -25,7 +26,7 @@ struct SymbolsUploadDocument {
       switch outcome {
       case .sent, .present: .success
       case .refused: .noData
-      case .failed, .notSent: .temporaryFailure
+      case .failed, .notSent, .notTried: .temporaryFailure
       }
     }
 
@@ -35,7 +36,7 @@ struct SymbolsUploadDocument {
       case .present: "present"
       case .refused: "refused"
       case .failed: "failed"
-      case .notSent: "not_sent"
+      case .notSent, .notTried: "not_sent"
       }
     }
   }
@@ -49,6 +50,9 @@ struct SymbolsUploadDocument {
   var statuses: [ExitStatus] = []
 
   init(isDryRun: Bool) { self.isDryRun = isDryRun }
+
+  /// Whether files are left because the run was asked to end.
+  var hasEnded: Bool { rows.contains { $0.outcome == .notTried } }
 
   private func count(_ word: String) -> Int { rows.count { $0.word == word } }
 
@@ -79,7 +83,8 @@ struct SymbolsUploadDocument {
     .text("place", "The path of the file on the server.", .always) { $0.place },
     .word(
       "outcome", of: ["sent", "present", "refused", "failed", "not_sent"],
-      "`sent`; `present` if the server has it already; `refused`; `failed`; or `not_sent` after a fault of the server.",
+      "`sent`; `present` if the server has it already; `refused`; `failed`; or `not_sent` after a fault of the server, and "
+        + "if the run was asked to end before.",
       .always
     ) { $0.word },
     .text("reason", "The reason why it was not sent.", .omittable) { $0.reason })
