@@ -116,7 +116,7 @@ matrix:
 # handlers of their own, on a cluster of Spark, and with dumps of a program that runs for SOAK_SECONDS; then the matrix and
 # the sweep. With MINIDUMPS=DIRECTORY and rust-minidump's minidump-stackwalk, the stacks of both are compared.
 soak:
-	scripts/dependencies build test soak fleet
+	scripts/dependencies build test soak fleet collectors
 	scripts/handler-library $(HANDLER)
 	$(SWIFT) build $(OPTIMIZED) --build-tests $(STRICT)
 	CRASHPADCTL_HANDLER_LIBRARY=$(CURDIR)/$(HANDLER) CRASHPADCTL_SOAK=1 CRASHPADCTL_UNHARMED="$(SOAK_SECONDS) 1" \

@@ -143,6 +143,8 @@ static const int CURL_ERROR_SIZE = 256;
 
 static const curl_info CURL_INFO_RESPONSE_CODE = 0x200000 + 2;
 static const curl_info CURL_INFO_HTTP_CONNECTCODE = 0x200000 + 22;
+// The port of the other end, which is a proxy's if there is one.
+static const curl_info CURL_INFO_PRIMARY_PORT = 0x200000 + 40;
 // The address to which the answer redirects.
 static const curl_info CURL_INFO_REDIRECT_URL = 0x100000 + 31;
 // The address of the other end; empty without a connection.

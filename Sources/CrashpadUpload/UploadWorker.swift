@@ -112,7 +112,7 @@ final class UploadWorker {
       try claim.giveUp(now: now)
       run.recordAttempt(at: now)
       run.refused()
-      return .done(.givenUp(.status(response.status)))
+      return .done(.givenUp(destination.rejection(in: response.body).map { .discarded($0) } ?? failure(response)))
     }
   }
 

@@ -306,4 +306,16 @@ struct ServerFaultTests {
     #expect(result.status == 75 && result.errorText.contains("502 (Bad Gateway)"), "\(result.errorText)")
     try database.expectPending(1, attempts: 0)
   }
+
+  @Test(
+    "A collector that nginx does not wait for is tried again, and the report keeps its attempts",
+    .enabled(if: WebServer.isPossible, "no nginx or openssl"))
+  func gatewayTimeout() throws {
+    let server = try WebServer.shared.get()
+    let (_, collector, database) = try UploadDatabase.withCollector(1...2)
+    let result = try database.upload(to: server.url(collector, "/hang", by: "impatient"), "--jobs 1")
+    #expect(result.status == 75 && result.errorText.contains("504 (Gateway Timeout)"), "\(result.errorText)")
+    for number in 1...2 { try database.expectPending(number, attempts: 0) }
+    try database.upload(to: server.url(collector, by: "impatient"), "--retry-now", status: 0)
+  }
 }

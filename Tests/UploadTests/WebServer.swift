@@ -6,7 +6,7 @@ import ToolRunner
 /// Debian's nginx before the collectors, over HTTP and TLS, started once for all tests of a process.
 ///
 /// `/to/PORT/PATH` goes to the collector on that port, `/limited/PORT/PATH` with at most 2000 bytes, and
-/// `/unbuffered/PORT/PATH` while it comes. It ends with this process, and takes its files with it.
+/// `/unbuffered/PORT/PATH` while it comes, `/impatient/PORT/PATH` waits a second for an answer. It ends with this process, and takes its files with it.
 struct WebServer: Sendable {
   let port: Int
   /// By the name of a certificate: `good`, `expired`, `wrong` (another host's), `self` (signed by itself).
@@ -23,7 +23,7 @@ struct WebServer: Sendable {
   /// Whether there is a loopback address of IPv6 too; the servers listen there then.
   static let hasIPv6 = (try? String(contentsOfFile: "/proc/net/if_inet6", encoding: .utf8))?.contains(" lo\n") == true
 
-  private static func find(_ name: String) -> String? {
+  static func find(_ name: String) -> String? {
     let folders = (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":") + ["/usr/sbin", "/usr/bin"]
     return folders.map { "\($0)/\(name)" }.first { FileManager.default.isExecutableFile(atPath: $0) }
   }
@@ -65,7 +65,7 @@ struct WebServer: Sendable {
   }
 
   /// Below those that the kernel gives away by itself.
-  private static func freePort() -> Int {
+  static func freePort() -> Int {
     while true {
       let port = Int.random(in: 10_000..<32_000)
       let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
@@ -161,6 +161,7 @@ struct WebServer: Sendable {
     let locations = """
       location ~ ^/to/(\\d+)(/.*)$ { \(pass) }
       location ~ ^/limited/(\\d+)(/.*)$ { client_max_body_size 2000; \(pass) }
+      location ~ ^/impatient/(\\d+)(/.*)$ { \(pass.replacing("timeout 30", with: "timeout 1")) }
       location ~ ^/unbuffered/(\\d+)(/.*)$ { proxy_request_buffering off; \(pass) }
       """
     func listen(_ port: Int, _ option: String = "") -> String {

@@ -65,6 +65,7 @@ package final class HTTPConnection {
           wasSent: false)
       }
       transfer.response.status = status
+      if isByProxy(request.url) { transfer.response.isThroughProxy = true }
       // A server that answers before it has read the whole report can't have it, even if it reports success.
       if 200..<300 ~= status, !transfer.wasSent, !transfer.response.isWebPage {
         throw TransferFailure(
@@ -81,6 +82,16 @@ package final class HTTPConnection {
       throw TransferFailure(kind: kind, message: "the proxy answered \(proxyStatus)", wasSent: false)
     }
     throw transfer.failure(code, text)
+  }
+
+  /// Whether a proxy saw the request and may have answered it: the connection is to another port than the address's, or the
+  /// options name a proxy. TLS goes through proxies unseen.
+  private func isByProxy(_ url: String) -> Bool {
+    guard let address = try? WebAddress(url), address.scheme == .http else { return false }
+    if let proxy = options.proxy { return !proxy.isEmpty }
+    var port = 0
+    unsafe _ = curl_get_number(curl.getInfo, handle, CURL_INFO_PRIMARY_PORT, &port)
+    return port > 0 && port != Int(address.port ?? address.scheme.port)
   }
 
   /// The number of bytes in the kernel that the other end has not acknowledged; nil if unknown.
