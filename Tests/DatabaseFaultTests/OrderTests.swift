@@ -83,4 +83,23 @@ struct OrderTests {
     #expect(removed.last == "pending/\(id).lock", "\(removed)")
     #expect(removed.contains { $0.hasSuffix(".meta") } && removed.contains("attachments/\(id)"), "\(removed)")
   }
+
+  @Test(
+    "Many reports are removed with as many syncs as few",
+    arguments: ["database delete --database db --all", "prune --database db --pending --max-reports 0"])
+  func boundedSyncs(_ command: String) throws {
+    let syncs = try [3, 30].map { count in
+      var plan = DatabasePlan()
+      plan.addSettings()
+      for number in 1...count {
+        plan.addReport(
+          number, in: number % 2 == 0 ? "pending" : "completed", attachments: number % 3 == 0 ? ["log"] : [])
+      }
+      let stage = try Stage(Scenario("remove", plan, command))
+      // A name is looked for in both directories.
+      #expect(stage.calls.count { $0.name == "unlinkat" && $0.path.hasSuffix(".dmp") } >= count)
+      return stage.calls.filter(\.waits).count
+    }
+    #expect(syncs[0] == syncs[1] && syncs[0] > 0, "\(syncs)")
+  }
 }

@@ -40,7 +40,9 @@ struct CronTests {
       let time = UploadDatabase.now + run * 30 * UploadDatabase.minute
       let result = try Tool.shell(
         command.replacing("/etc/crashpad/upload-url", with: "url") + " --now \(time)", in: folder)
-      #expect(isOut || result.status == 0, "run \(run): \(result.status) \(result.errorText)")
+      // After an outage the server has its pause, of an hour at most.
+      let isPaused = run > 0 && phase >= runs / 8 + outage && phase <= runs / 8 + outage + 2
+      #expect(isOut || result.status == 0 || isPaused && result.status == 75, "run \(run): \(result.errorText)")
       if !result.text.isEmpty || !result.errorText.isEmpty { mails.append((run, result.text + result.errorText)) }
     }
     #expect(mails.count == 4, "\(mails)")
