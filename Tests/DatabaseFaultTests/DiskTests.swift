@@ -77,6 +77,32 @@ struct DiskTests {
   }
 
   @Test(
+    "With a quota that is used up nothing is lost, and reports can be deleted, which makes room",
+    .enabled(if: Soak.isOn && Machine.isRoot && DeviceCutTests.System.btrfs.isInstalled, "no soak, no root or no btrfs")
+  )
+  func quota() throws {
+    let stage = try Stage(Scenario("process", .plain(30), Self.process))
+    try stage.scenario.plan.make(at: stage.folder.url("db"))
+    let result = try Tool.shell(
+      """
+      truncate -s 200M image && mkfs.btrfs -q image && mkdir disk && exec unshare --mount sh -c '
+      mount -o loop image disk && btrfs subvolume create disk/s > none && btrfs quota enable disk || exit 9
+      cp -a db disk/s/ && cd disk/s && btrfs quota rescan -w .. > ../none && btrfs qgroup limit 1M . || exit 9
+      (cat /dev/zero > filler) 2> ../none
+      crashpadctl \(Self.process); echo $?
+      rm filler; btrfs qgroup limit none . ; crashpadctl \(Self.process); echo $?; cp -a db ../../out
+      sync; btrfs qgroup limit 64K .
+      crashpadctl database settings --database db --uploads-enabled yes; echo $?
+      crashpadctl database delete --database db --all; echo $?; ls db/pending db/new | grep -c 0'
+      """, in: stage.folder)
+    let statuses = result.outputLines.compactMap { Int($0) }
+    #expect(statuses.count == 5 && [1, 74].contains(statuses[0]), "\(result.text) \(result.errorText)")
+    #expect(statuses.dropFirst() == [0, 74, 0, 0], "\(result.text) \(result.errorText)")
+    #expect(result.errorText.contains("Disk quota exceeded"), "\(result.errorText)")
+    #expect(try Tree(at: stage.folder.url("out")).differences(from: stage.expected).isEmpty)
+  }
+
+  @Test(
     "On a file system on which each name of a file has locks of its own, runs at once make each report once",
     .enabled(if: Machine.hasBindfs, "no bindfs, or no rights to mount"))
   func locksOfNames() throws {

@@ -181,6 +181,7 @@ struct FailureTests {
       let name = "error \(error) at call \(call.number), \(call.name) \(call.path)"
       try checkEither(stage, .failing(error, first: call.number), name)
     }
+    print("\(scenario.name): \(stage.calls.count) calls, \(faults.count) faults")
   }
 
   @Test("A look that fails once in any command is no absence: it is said, or makes no difference", arguments: changes)
@@ -200,5 +201,6 @@ struct FailureTests {
       let name = "error \(error) at look \(call.number), \(call.name) \(call.path)"
       try checkEither(stage, .failing(error, first: call.number, calls: looks), name)
     }
+    print("\(scenario.name): \(calls.count) looks, \(faults.count) faults")
   }
 }

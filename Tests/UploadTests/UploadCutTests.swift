@@ -111,5 +111,6 @@ struct UploadCutTests {
       }
       try expectEnd(database, collector, "--jobs 1", place)
     }
+    print("uploads: \(calls.count) calls, of which some failed with \(errors.count) errors each")
   }
 }

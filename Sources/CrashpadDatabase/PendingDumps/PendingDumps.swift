@@ -137,7 +137,12 @@ extension DatabaseSession {
     // A dump whose name ends like that of a reason gets a number, or a reason could replace it.
     for number in (stem.hasSuffix(DatabaseLayout.reasonExtension) ? 2 : 1)... {
       let name = number == 1 ? stem : stem.appending("-\(number)")
-      guard try target.status(name) == nil else { continue }
+      if let there = try target.status(name) {
+        guard try source.status(dump.name)?.isSameFile(as: there) == true else { continue }
+        // It was moved before a power failure that brought its old name back.
+        try source.remove(dump.name)
+        return name
+      }
       // The reason first: if it stands alone, an earlier session ended before it moved the dump, which follows now.
       try replace(name.appending(DatabaseLayout.reasonExtension), in: target, with: Array((reason + "\n").utf8))
       do { try source.moveWithoutReplacing(dump.name, to: target, as: name) } catch {

@@ -164,6 +164,8 @@ public final class DatabaseSession: Sendable {
 
   /// Makes a new, empty file with a temporary name.
   func temporaryFile() throws(FileFailure) -> (name: FileName, file: OpenFile) {
+    // After a power failure, nothing else would lead to a file that was synced.
+    try state.withLock { $0.file }.sync()
     let name = temporaryName()
     let file = try new.open(name, .create)
     // If the session's own file was removed, this lock shows that the file is in use.

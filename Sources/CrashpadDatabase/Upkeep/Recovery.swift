@@ -21,13 +21,51 @@ extension DatabaseSession {
       for session in dead {
         for name in session.journals { try PublicationJournal.finish(name, in: new, database) }
       }
-      isWhole = try finishAbandonedChanges()
+      let areMovesWhole = try finishMoves()
+      isWhole = try finishAbandonedChanges() && areMovesWhole
     } catch {
       close()
       throw error
     }
     // They are what makes the next session look again.
     if isWhole { for session in dead { SessionFile.remove(session, in: new) } }
+  }
+
+  /// Ends moves of reports whose old name is there again, beside the new one: btrfs has both after a power failure if only
+  /// the directory of the new name was synced.
+  ///
+  /// - Returns: as `finishAbandonedChanges()`.
+  private func finishMoves() throws(FileFailure) -> Bool {
+    var moved: [UUIDBytes] = []
+    try folder(.pending).forEachName { name throws(FileFailure) in
+      guard let id = name.removing(suffix: DatabaseLayout.reportExtension)?.uuid, try hasTwoNames(id) else { return }
+      moved.append(id)
+    }
+    var isWhole = true
+    for id in moved {
+      do { try finishMove(id) } catch { isWhole = isWhole && isOfOthers(error) }
+    }
+    return isWhole
+  }
+
+  /// Whether a report is one file in both directories. A second dump of the same id is another file.
+  private func hasTwoNames(_ id: UUIDBytes) throws(FileFailure) -> Bool {
+    guard let completed = try folder(.completed).status(id.stem.reportName) else { return false }
+    return try folder(.pending).status(id.stem.reportName)?.isSameFile(as: completed) == true
+  }
+
+  /// The metadata that was written last is that of the new place; only a report that the server has keeps the same file.
+  private func finishMove(_ id: UUIDBytes) throws {
+    let locks = (try lock(id, in: .pending), try lock(id, in: .completed))
+    try withExtendedLifetime(locks) {
+      guard try hasTwoNames(id) else { return }
+      let pending = try folder(.pending).status(id.stem.metadataName)
+      let completed = try folder(.completed).status(id.stem.metadataName)
+      let isPending = pending.map { pending in completed.map { pending.isLater(than: $0) } ?? true } ?? false
+      let old = folder(isPending ? .completed : .pending)
+      try old.remove(id.stem.reportName)
+      try removeMetadata(id.stem, in: old)
+    }
   }
 
   /// Completes the work of dead sessions. A dead owner's lock beside a report is only removed. Without a report, the
@@ -66,6 +104,13 @@ extension DatabaseSession {
       try removeMetadata(stem, in: folder)
       if try !database.hasReport(id) { try removeAttachments(stem) }
     }
+  }
+}
+
+extension FileStatus {
+  /// Whether the content was changed after that of the other file.
+  fileprivate func isLater(than other: FileStatus) -> Bool {
+    (modified, modifiedNanoseconds) > (other.modified, other.modifiedNanoseconds)
   }
 }
 

@@ -128,7 +128,12 @@ final class RepairPass {
     }
     for number in 1... {
       let candidate = number == 1 ? newName : newName.appending("-\(number)")
-      if try rejected.status(candidate) != nil { continue }
+      if let there = try rejected.status(candidate) {
+        guard try folder.status(name)?.isSameFile(as: there) == true else { continue }
+        // It was moved before a power failure that brought its old name back.
+        try folder.remove(name)
+        return candidate
+      }
       // The reason first: if this process dies in between, only a reason is left, and the next repair chooses the same
       // name.
       let reasonName = candidate.appending(DatabaseLayout.reasonExtension)
