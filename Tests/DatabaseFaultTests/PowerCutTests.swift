@@ -86,4 +86,25 @@ struct PowerCutTests {
     let differences = try stage.tree("copy").differences(from: stage.expected)
     #expect(differences.isEmpty, "power failure \(cut.name)")
   }
+
+  /// On btrfs, the old name of a file is there again if only the directory of the new one was synced.
+  @Test("A report that has two names after a power failure has one after the next command")
+  func twoNames() throws {
+    let id = DatabasePlan.id(62)
+    let stage = try Stage(
+      Scenario("request-upload", .reports, "database request-upload --database db \(DatabasePlan.id(50)) \(id)"))
+    let call = try #require(stage.calls.last { $0.name == "fsync" && $0.path == "completed" }).number
+    try stage.make("base")
+    try stage.make("copy")
+    #expect(try stage.run("copy", .killed(before: call)).status == 137)
+    let back =
+      "cd copy/db && ln pending/\(id).dmp completed/\(id).dmp && cp -p ../../base/db/completed/\(id).meta completed/"
+    #expect(try Tool.shell("\(back) && rm -f pending/*[0-9].lock", in: stage.folder).status == 0)
+    #expect(try stage.run("copy").status == 0)
+    let ended = try stage.run("copy", command: "process --database db --now \(DatabasePlan.now) --limit 0")
+    #expect(ended.status == 0, "\(ended.errorText)")
+    func reports(_ tree: Tree) -> [String] { tree.entries.keys.filter { $0.contains(id) }.sorted() }
+    #expect(try reports(stage.tree("copy")) == reports(stage.expected))
+    #expect(try stage.tree("copy")["pending/\(id).meta"] == stage.expected["pending/\(id).meta"])
+  }
 }
