@@ -22,7 +22,7 @@ package enum HelperAnswer: Sendable {
   case lost
 }
 
-/// What the processes write to each other: a length, and as many bytes; in front of an answer, what it is.
+/// The messages between the processes: a length, and as many bytes; an answer begins with its kind.
 enum HelperMessage {
   static func exchange(_ request: [UInt8], with helper: FileDescriptor) -> HelperAnswer {
     guard write(length(request.count) + request, to: helper), let kind = read(1, from: helper)?.first,

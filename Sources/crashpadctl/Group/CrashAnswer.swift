@@ -46,7 +46,7 @@ enum CrashAnswer {
     }
   }
 
-  /// What a process answered.
+  /// The answer of a process.
   struct Received {
     var result: BatchResult<CrashReader.Crash>
     let faults: [String]

@@ -19,7 +19,7 @@ final class GroupReader: Sendable {
     var faults: [String] = []
     var isWhole = true
   }
-  /// What the other processes say of symbols.
+  /// The statements of the other processes about symbols.
   private let heard = Mutex(Heard())
 
   /// To be made before there are other threads. Throws `Errno`.
