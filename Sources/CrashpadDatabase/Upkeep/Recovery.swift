@@ -21,6 +21,7 @@ extension DatabaseSession {
       for session in dead {
         for name in session.journals { try PublicationJournal.finish(name, in: new, database) }
       }
+      try finishRejections()
       let areMovesWhole = try finishMoves()
       isWhole = try finishAbandonedChanges() && areMovesWhole
     } catch {
@@ -46,6 +47,23 @@ extension DatabaseSession {
       do { try finishMove(id) } catch { isWhole = isWhole && isOfOthers(error) }
     }
     return isWhole
+  }
+
+  /// The same for dumps that were moved to `rejected/`. A dump with two names would not be processed.
+  private func finishRejections() throws(FileFailure) {
+    guard let dumps = try database.folder(DatabaseLayout.pendingDumps),
+      let rejected = try database.folder(DatabaseLayout.rejected)
+    else { return }
+    var linked: [(name: FileName, status: FileStatus)] = []
+    try dumps.forEachName { name throws(FileFailure) in
+      guard let status = try dumps.status(name), status.kind == .regular, status.linkCount > 1 else { return }
+      linked.append((name, status))
+    }
+    if linked.isEmpty { return }
+    try rejected.forEachName { name throws(FileFailure) in
+      guard let there = try rejected.status(name) else { return }
+      for dump in linked where dump.status.isSameFile(as: there) { try dumps.remove(dump.name) }
+    }
   }
 
   /// Whether a report is one file in both directories. A second dump of the same id is another file.
