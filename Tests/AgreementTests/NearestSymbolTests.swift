@@ -5,7 +5,7 @@ import ToolRunner
 
 @Suite("Addresses that no function has")
 struct NearestSymbolTests {
-  @Test("The nearest symbol is marked as such in code, and names no data")
+  @Test("The nearest symbol is marked as such, in code and in data")
   func nearest() throws {
     let folder = try TemporaryFolder()
     // A label without a size, with code behind it, and a variable.
@@ -22,7 +22,8 @@ struct NearestSymbolTests {
         .map(String.init)
     }
     #expect(try lookup(try address("label") + 1) == "label (nearest symbol)")
-    #expect(try lookup(try address("word")) == "??")
+    #expect(try lookup(try address("word")) == "word (data)")
+    #expect(try lookup(try address("word") + 2) == "word + 2 (nearest data)")
     #expect(try lookup(0x1000_0000) == "??")
   }
 }

@@ -43,7 +43,7 @@ struct CommandNameTests {
       ("inspect --dsym=x y", "Did you mean '--symbols'?"), ("process --db x", "Did you mean '--database'?"),
       ("prune -v", "Without --quiet, everything is printed."), ("unlock --verbose", "Without --quiet, everything"),
       ("convert --force x", "A file that exists is replaced"),
-      ("report --overwrite x", "A file that exists is replaced"),
+      ("symbolize --overwrite x", "A file that exists is replaced"),
     ])
   func peerOption(_ line: String, _ advice: String) throws {
     let result = try Tool.shell("crashpadctl \(line)", in: TemporaryFolder())
