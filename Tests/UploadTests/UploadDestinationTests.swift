@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
 import Testing
+import ToolRunner
 
 @testable import CrashpadUpload
 
@@ -129,23 +130,17 @@ struct UploadDestinationTests {
   @Test("The time for the fields of a report grows as their number does")
   func growth() throws {
     let breakpad = try UploadDestination(preset: "breakpad=http://h/")
-    /// In nanoseconds of the processor: other processes have no part in it.
-    func processorTime() -> Int {
-      var time = timespec()
-      unsafe clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
-      return time.tv_sec * 1_000_000_000 + time.tv_nsec
-    }
     func time(_ count: Int) -> Int {
       var report = UploadFields()
       // A field that the server refuses, so that the others are chosen one by one.
       report.set((0..<count).map { UploadField("field \($0 &* 7919 % count)", "value") } + [UploadField("uuid", "u")])
       let others = (0..<count).map { UploadField("field \($0 * 2)", "other") }
       return (0..<3).map { _ in
-        let start = processorTime()
-        var fields = breakpad.fields(of: report)
-        fields.set(others)
-        #expect(fields.fields.count == count + count / 2)
-        return processorTime() - start
+        ProcessorTime.measure {
+          var fields = breakpad.fields(of: report)
+          fields.set(others)
+          #expect(fields.fields.count == count + count / 2)
+        }
       }.min()!
     }
     let (few, many) = (time(4000), time(16_000))
