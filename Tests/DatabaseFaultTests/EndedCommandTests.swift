@@ -19,7 +19,9 @@ struct EndedCommandTests {
         "database check --database db --repair --now \(DatabasePlan.now)")
     ]
 
-  @Test("A command that is asked to end leaves no lock, and the next run does the rest", arguments: scenarios)
+  @Test(
+    "A command that is asked to end leaves no lock, and the next run does the rest",
+    arguments: Soak.every(3, of: scenarios))
   func database(_ scenario: Scenario) throws {
     let stage = try Stage(scenario)
     var partial = 0
@@ -65,14 +67,16 @@ struct EndedCommandTests {
 
   @Test(
     "A second signal ends a command at once",
-    arguments: [
-      Scenario("process", .plain(3), Scenario.process),
-      Scenario("prune", .reports, "prune --database db --pending --max-reports 3 --now \(DatabasePlan.now)"),
-      Scenario(
-        "check --repair", .reports, "database check --database db --repair --now \(DatabasePlan.now)", status: -1),
-      Scenario("events", .plain(3), "events --cursor db/cursor db/pending-serialized-ios-dump"),
-      Scenario("group", .plain(3), "group --index db/index db/pending-serialized-ios-dump"),
-    ])
+    arguments: Soak.every(
+      2,
+      of: [
+        Scenario("process", .plain(3), Scenario.process),
+        Scenario("prune", .reports, "prune --database db --pending --max-reports 3 --now \(DatabasePlan.now)"),
+        Scenario(
+          "check --repair", .reports, "database check --database db --repair --now \(DatabasePlan.now)", status: -1),
+        Scenario("events", .plain(3), "events --cursor db/cursor db/pending-serialized-ios-dump"),
+        Scenario("group", .plain(3), "group --index db/index db/pending-serialized-ios-dump"),
+      ]))
   func second(_ scenario: Scenario) throws {
     let stage = try Stage(scenario)
     try stage.make("copy")

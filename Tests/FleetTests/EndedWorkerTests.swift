@@ -20,7 +20,7 @@ struct EndedWorkerTests {
 
   @Test(
     "A worker that is asked to end answers the requests that it has begun, and takes no other",
-    arguments: [("TERM", 1), ("TERM", 2), ("HUP", 4)])
+    arguments: Soak.every(2, of: [("TERM", 1), ("TERM", 2), ("HUP", 4)]))
   func busy(_ signal: String, _ jobs: Int) throws {
     let folder = try TemporaryFolder()
     let dump = Data(SynthDump(SynthParameters()).bytes)
