@@ -5,10 +5,8 @@
 #ifndef CRASHPADCTL_CCURL_H
 #define CRASHPADCTL_CCURL_H
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <sys/auxv.h>
 
 // A CURL *, a CURLcode, a CURLoption, a CURLINFO.
 typedef void *curl_handle;
@@ -173,8 +171,5 @@ static const curl_code CURL_PEER_FAILED_VERIFICATION = 60;
 static const curl_code CURL_SSL_CACERT_BADFILE = 77;
 static const curl_code CURL_PROXY = 97;
 static const curl_code CURL_TOO_LARGE = 100;
-
-// Whether the program has a loader in memory: not where the C library is linked in.
-static inline bool curl_can_be_loaded(void) { return getauxval(AT_BASE) != 0; }
 
 #endif

@@ -84,6 +84,7 @@ static const int LINUX_PR_SET_DUMPABLE = 4;
 static const int LINUX_PR_GET_SECCOMP = 21;
 static const int LINUX_PR_GET_NO_NEW_PRIVS = 39;
 // <linux/auxvec.h>
+static const unsigned long LINUX_AT_BASE = 7;
 static const unsigned long LINUX_AT_EXECFN = 31;
 static const unsigned long LINUX_AT_MINSIGSTKSZ = 51;
 

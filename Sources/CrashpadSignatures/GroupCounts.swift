@@ -30,9 +30,9 @@ package struct GroupCounts: Sendable, Hashable {
     package let id: String
     package let input: String
 
-    /// In the order of bytes, which is that of an index.
+    /// In the order of bytes, which is that of an index: texts of equal characters may have different bytes.
     func precedes(_ other: Example) -> Bool {
-      id == other.id
+      id.utf8.elementsEqual(other.id.utf8)
         ? input.utf8.lexicographicallyPrecedes(other.input.utf8) : id.utf8.lexicographicallyPrecedes(other.id.utf8)
     }
   }

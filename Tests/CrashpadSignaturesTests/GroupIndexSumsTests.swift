@@ -97,6 +97,13 @@ struct GroupIndexSumsTests {
     }
   }
 
+  @Test func `The first example is that of the first bytes, also of ids with equal characters`() {
+    var ids = ["\u{e9}6", "e\u{301}6"].map { GroupCounts.Example(id: $0, input: $0.utf8.count == 3 ? "a" : "b") }
+    #expect(ids[1].precedes(ids[0]) && !ids[0].precedes(ids[1]))
+    ids.sort { $0.precedes($1) }
+    #expect(ids.map(\.input) == ["b", "a"])
+  }
+
   private func compare(_ kept: CrashGroups.Part, _ read: CrashGroups.Part) throws {
     #expect(kept.failed == read.failed)
     let shard = CrashGroups.Shard(run: "r", number: 1, total: 1)

@@ -193,8 +193,9 @@ extension PastedText {
 }
 
 extension ReportSnapshot.Termination {
-  /// Adds the parts of a line, which has bars between them.
+  /// Adds the parts of a line, which has bars between them; one of the loader is a whole, whatever its paths have.
   fileprivate mutating func addReasons(_ line: TextBytes) {
+    if namespace == "DYLD" { return reasons.append(line.string) }
     reasons += line.split(separator: UInt8(ascii: "|")).map(\.trimmed).filter { !$0.isEmpty }.map(\.string)
   }
 }

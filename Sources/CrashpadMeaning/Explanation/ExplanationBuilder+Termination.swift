@@ -121,19 +121,17 @@ extension ExplanationBuilder {
       ?? sender.flatMap { name in crash.processName.map { $0 == name } }
     explainException()
     if isFault { return true }
-    guard let isOwn else {
-      if let sender {
-        let number = termination.byProcessID.map { " [\($0)]" } ?? ""
-        result.endedBy = ["The process \(sender)\(number) sent \(name); whether to itself, the report does not say."]
-      }
+    if isOwn == true {
+      result.endedBy = ["The process itself, with \(name) (abort or raise)."]
       return true
     }
-    if isOwn {
-      result.endedBy = ["The process itself, with \(name) (abort or raise)."]
-    } else if let sender {
-      let number = termination.byProcessID.map { " [\($0)]" } ?? ""
-      result.endedBy = ["The process \(sender)\(number) sent \(name)."]
-      result.summary = "Another process, \(sender)\(number), ended it with \(name)."
+    guard let sender else { return true }
+    let process = sender + (termination.byProcessID.map { " [\($0)]" } ?? "")
+    if isOwn == nil {
+      result.endedBy = ["The process \(process) sent \(name); whether to itself, the report does not say."]
+    } else {
+      result.endedBy = ["The process \(process) sent \(name)."]
+      result.summary = "Another process, \(process), ended it with \(name)."
       result.advice = ["Find out why \(sender) ended the process."] + result.advice
     }
     return true

@@ -32,7 +32,7 @@ package final class SymbolInputs: Sendable {
     (self.indexes, self.section, self.choice) = (indexes, section, choice)
   }
 
-  /// Returns the kept index of a file. Nil if there is none, or if the file has changed since.
+  /// Returns the index that is kept of a file, or nil if none is kept or the file has changed since.
   func index(of file: IndexedFile) -> FileIndex? {
     guard let indexes, let index = FileIndex.current(file, in: indexes) else { return nil }
     if index.input.isGuarded { files.withLock { $0.append((indexes.place(.files, of: file.path), index.input)) } }
@@ -80,7 +80,7 @@ package final class SymbolInputs: Sendable {
     guard let (archive, members) = members(bytes) else { return nil }
     if members.count < 2 { return members.first.map { (archive, $0) } }
     for member in members {
-      // A member that can't be read is none that is wanted.
+      // A member that can't be read is not chosen; if no other is, the archive is refused.
       let start = hint { try archive.start(of: member, in: bytes, count: startLength) } ?? []
       if choice?(start, { try archive.unpack(member, in: bytes, like: input) }) == true { return (archive, member) }
     }

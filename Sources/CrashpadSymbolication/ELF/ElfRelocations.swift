@@ -3,8 +3,8 @@ internal import CrashpadBytes
 internal import CCrashpadElfutils
 
 /// The relocations of one debug section in an object file that is not linked: `.o` files and kernel modules. Addresses
-/// become relative to `.text`, or to the first section with code if there is none, or to one that was chosen; addresses in
-/// other sections with code become unused ones.
+/// become relative to the section that was chosen; without one, to `.text`, or else to the first section with code. Addresses
+/// in other sections with code become unused ones.
 struct ElfRelocations {
   private let file: ElfFile
   private let tables: [ElfSection]

@@ -33,7 +33,7 @@ extension MachOFile {
     return addresses.index(atOrBefore: address).map { symbol($0, addresses) }
   }
 
-  /// The symbol of data at or before `address` in its section; nil if there is none.
+  /// Returns the data symbol at or before `address` in the same section, or nil.
   func dataSymbol(before address: UInt64) -> MachOSymbol? {
     let addresses = index.data(of: self)
     guard let index = addresses.index(atOrBefore: address) else { return nil }

@@ -134,7 +134,7 @@ package final class ModuleSymbols: Sendable {
     return isNotWhole ? nil : bytes
   }
 
-  /// The data that contains an offset, or of unknown size before it; nil if there is none.
+  /// Returns the data that contains an offset, or the nearest data of unknown size before it. Nil if there is neither.
   package func dataSymbol(at offset: UInt64) -> DataSymbol? {
     var nearest: DataSymbol?
     for source in search.symbols {

@@ -65,7 +65,7 @@ package final class ElfSymbols: SymbolFile {
     }
   }
 
-  /// The address of the first section with that name, which is 0 in an object file; nil if there is none.
+  /// Returns the address of the first section with a name (0 in an object file), or nil.
   package func sectionAddress(_ name: String) -> UInt64? { module.withLock { $0.sectionAddress(name) } }
 
   package func isInFunction(_ offset: UInt64) -> Bool { module.withLock { $0.isInFunction(imageBase &+ offset) } }

@@ -25,7 +25,7 @@ package protocol SymbolFile: AnyObject, Sendable {
   func callPath(returningTo offset: UInt64) -> [CalledFunction]
   /// The start of the function that contains an offset, also as an offset.
   func functionAddress(_ offset: UInt64) -> UInt64?
-  /// The data that contains an offset, or of unknown size before it; nil if there is none.
+  /// Returns the data that contains an offset, or the nearest data of unknown size before it. Nil if there is neither.
   func dataSymbol(at offset: UInt64) -> DataSymbol?
   /// Whether a return address in a stack can be at an offset, as far as known.
   func isInFunction(_ offset: UInt64) -> Bool

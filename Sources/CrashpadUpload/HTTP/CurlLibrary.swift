@@ -64,9 +64,6 @@ final class CurlLibrary: Sendable {
 
 /// The HTTP library used for uploads.
 package enum HTTPLibrary {
-  /// Whether libraries can be loaded: not with a C library that is linked in, which has no loader in memory.
-  package static var canBeLoaded: Bool { curl_can_be_loaded() }
-
   /// The version, such as "libcurl/7.88.1 OpenSSL/3.0.17 …". Throws `UploadFailure` if there is no libcurl.
   package static func version() throws(UploadFailure) -> String { try CurlLibrary.shared.get().version }
 

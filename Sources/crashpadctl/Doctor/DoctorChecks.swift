@@ -51,7 +51,8 @@ struct DoctorChecks {
     } else {
       add("architecture", .missing, facts.machine, "the handler is made for x86_64 and aarch64")
     }
-    let loader = ProgramFile.ownLoader.map { ", loaded by \($0)" } ?? ", linked into this tool"
+    let loader =
+      ProgramFile.ownLoader.map { ", loaded by \($0)" } ?? (OwnProgram.hasLoader ? "" : ", linked into this tool")
     good("libc", (facts.libc ?? "a C library without a version") + loader)
     if facts.isProcMounted {
       good("proc", "/proc is mounted")
@@ -299,9 +300,9 @@ struct DoctorChecks {
     } catch {
       add(
         "uploads", .note,
-        HTTPLibrary.canBeLoaded ? "there is no libcurl" : "this build of the tool can load no libcurl",
+        OwnProgram.hasLoader ? "there is no libcurl" : "this build of the tool can load no libcurl",
         "reports can't be sent from here, but from where the database is mounted",
-        HTTPLibrary.canBeLoaded ? "install the package libcurl4" : "use the package for glibc, or the image")
+        OwnProgram.hasLoader ? "install the package libcurl4" : "use the package for glibc, or the image")
     }
   }
 

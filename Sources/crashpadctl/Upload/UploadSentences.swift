@@ -44,7 +44,7 @@ enum UploadSentences {
     case .noLibrary(let names, let reason):
       [
         "crashpadctl: error: \(names[0]) can't be loaded, which uploads need: \(TextFormat.printable(reason))",
-        HTTPLibrary.canBeLoaded
+        OwnProgram.hasLoader
           ? "  On Debian and Ubuntu it is in the package libcurl4."
           : "  The packages for glibc and the image can load it.",
       ]
