@@ -4,7 +4,7 @@ import Testing
 
 @testable import CrashpadSignatures
 
-/// What single languages and inlined calls do to a choice.
+/// Single languages and inlined calls: their part in a choice.
 extension ChoiceTests {
   @Test func `A call that was inlined from a header does not hide the callee`() {
     var entries = Self.entries(["step|libx.so", "walk|shop"])
