@@ -246,7 +246,7 @@ let package = Package(
         "CrashpadCore", "DumpSynth", "CrashpadFiles", "CrashpadJSON", "CrashpadSignatures", "CrashpadSnapshot",
         "CrashpadSymbolication", "ToolRunner", .product(name: "SystemPackage", package: "swift-system"),
       ],
-      exclude: ["Faults"]),
+      exclude: ["Faults", "mutants"]),
     .testTarget(
       name: "CrashpadEventsTests",
       dependencies: [

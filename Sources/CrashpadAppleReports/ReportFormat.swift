@@ -43,6 +43,7 @@ package enum ReportFormat: String, Sendable, CaseIterable {
       start.has("\"procName\"") || start.has("\"usedImages\"") || start.has("\"captureTime\"")
       || start.has("\"exception\"") && (start.has("\"faultingThread\"") || start.has("\"termination\""))
       || start.has("\"termination\"") && start.has("\"namespace\"")
+      || start.has("\"asi\"") && start.has("\"faultingThread\"")
     return isBody || start.has("\"app_name\"") && start.has("\"os_version\"") ? .ips : nil
   }
 }
@@ -64,8 +65,10 @@ struct ReportStart {
     return next.map { "{[]".utf8.contains($0) } ?? true
   }
 
-  /// Whether it is a text of Apple's form, or one that was pasted without the head of a report.
-  var isText: Bool { TextStart.isApple(text[...]) || !isJSON && PastedLine.areIn(text[...]) }
+  /// Whether it is a text of Apple's form, one of a walker, or one that was pasted without the head of a report.
+  var isText: Bool {
+    TextStart.isApple(text[...]) || !isJSON && (WalkedText.isIn(text[...]) || PastedLine.areIn(text[...]))
+  }
 
   private var firstCharacter: UInt8? { text.first { !Self.blanks.contains($0) } }
   private static let blanks: [UInt8] = [0x20, 0x09, 0x0a, 0x0d]

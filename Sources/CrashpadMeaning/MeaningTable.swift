@@ -52,7 +52,7 @@ package enum MeaningTable {
     CodeMeaning.signals.first { $0.has(number, on: [platform, .any]) }
   }
 
-  static func signal(named name: String) -> CodeMeaning? {
+  package static func signal(named name: String) -> CodeMeaning? {
     let name = name.uppercased()
     return CodeMeaning.signals.first { $0.name == name || $0.aliases.contains(name) }
   }
@@ -62,7 +62,23 @@ package enum MeaningTable {
       ?? CodeMeaning.signalCodes.first { $0.context == nil && $0.has(code, on: [platform, .any]) }
   }
 
+  /// Returns the number of a code of a signal on Linux, such as SEGV_MAPERR.
+  package static func signalCode(named name: String, of signal: String) -> UInt64? {
+    let row = CodeMeaning.signalCodes.first { $0.name == name && ($0.context == nil || $0.context == signal) }
+    return row?.numbers.first { $0.platform != .darwin }?.value
+  }
+
+  /// Returns the number of an exception of Windows by its name, such as EXCEPTION_STACK_OVERFLOW.
+  package static func windowsCode(named name: String) -> UInt64? {
+    CodeMeaning.windowsCodes.first { $0.name == name || $0.aliases.contains(name) }?.numbers.first?.value
+  }
+
   static func windows(_ code: UInt64) -> CodeMeaning? { CodeMeaning.windowsCodes.first { $0.has(code) } }
+
+  /// Returns the number of a reason of __fastfail, such as FAST_FAIL_FATAL_APP_EXIT.
+  package static func fastFail(named name: String) -> UInt64? {
+    CodeMeaning.fastFails.first { $0.name == name }?.numbers.first?.value
+  }
 
   /// Returns the row for a reason of __fastfail.
   package static func fastFail(_ reason: UInt64) -> CodeMeaning? { CodeMeaning.fastFails.first { $0.has(reason) } }

@@ -34,15 +34,6 @@ package struct CrashFacts: Sendable, Hashable {
 
   /// Whether other files may hold the same report, copied or in another form: it has an id.
   var mayBeForm: Bool { report != nil }
-
-  /// The crash that the forms share, with the program that wrote them.
-  var form: Form? { report.map { Form(report: Array($0.utf8), role: role) } }
-
-  struct Form: Hashable {
-    /// The bytes of the id, by which an index compares: other bytes may be the same text.
-    let report: [UInt8]
-    let role: CrashAccount.Role?
-  }
 }
 
 extension CrashAccount {

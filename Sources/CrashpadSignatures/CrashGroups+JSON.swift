@@ -85,10 +85,10 @@ extension CrashGroups {
     }
     if !cell.waiting.isEmpty {
       json.array("waiting") { json in
-        for (facts, count) in cell.waiting.sorted(by: { $0.key.sortKey < $1.key.sortKey }) {
+        for (report, count) in cell.waiting.sorted(by: { $0.key.facts.sortKey < $1.key.facts.sortKey }) {
           json.object { json in
             json.member("reports", count)
-            facts.write(to: &json)
+            report.facts.write(to: &json)
           }
         }
       }
@@ -165,7 +165,7 @@ extension CrashGroups.Part {
     cell.accounts = Set((value["accounts"]?.elements ?? []).compactMap { CrashAccount($0) })
     for report in value["waiting"]?.elements ?? [] {
       guard let facts = CrashFacts(report), let count = CrashGroups.count(report["reports"]) else { continue }
-      cell.waiting[facts, default: 0] += min(count, 1 << 20)
+      cell.waiting[WaitingReport(facts), default: 0] += min(count, 1 << 20)
     }
     let key = GroupCounts.Key(
       id: id, text: text, raw: raw, isNamed: value["named"]?.bool == true, flags: value["flags"]?.strings ?? [])

@@ -52,7 +52,7 @@ package struct GroupCounts: Sendable, Hashable {
   /// The accounts by which further reports of counted crashes are recognized.
   package internal(set) var accounts: Set<CrashAccount> = []
   /// Reports that may be of a crash that is counted elsewhere, and how often each is there: that is known when all are.
-  package internal(set) var waiting: [CrashFacts: Int] = [:]
+  package internal(set) var waiting: [WaitingReport: Int] = [:]
   package internal(set) var days: [Day: Int] = [:]
   /// Seconds since 1970.
   package internal(set) var first: Int64?
@@ -73,7 +73,7 @@ package struct GroupCounts: Sendable, Hashable {
   package mutating func add(_ facts: CrashFacts) {
     let account = CrashAccount(facts)
     if facts.mayBeForm || account.map({ $0.role != .captured }) ?? false {
-      waiting[facts, default: 0] += 1
+      waiting[WaitingReport(facts), default: 0] += 1
       return
     }
     if let account { accounts.insert(account) }
@@ -105,7 +105,7 @@ package struct GroupCounts: Sendable, Hashable {
     twins += other.twins
     copies += other.copies
     accounts.formUnion(other.accounts)
-    waiting.merge(other.waiting, uniquingKeysWith: +)
+    if waiting.isEmpty { waiting = other.waiting } else { waiting.merge(other.waiting, uniquingKeysWith: +) }
     addTime(other.first)
     addTime(other.last)
     days.merge(other.days, uniquingKeysWith: +)

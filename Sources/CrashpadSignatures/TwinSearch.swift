@@ -54,8 +54,8 @@ struct TwinSearch {
   private init(_ cells: [GroupCounts.Key: GroupCounts]) {
     for (key, cell) in cells {
       for account in cell.accounts { add(Entry(account: account, key: key)) }
-      for facts in cell.waiting.keys {
-        if let account = CrashAccount(facts) { add(Entry(account: account, key: key)) }
+      for report in cell.waiting.keys {
+        if let account = CrashAccount(report.facts) { add(Entry(account: account, key: key)) }
       }
     }
     for place in buckets.keys { buckets[place]?.entries.sort { $0.account.start < $1.account.start } }
@@ -76,11 +76,11 @@ struct TwinSearch {
     let search = TwinSearch(mayHaveTwins ? cells : [:])
     var resolved = cells.mapValues { $0.withoutAccounts }
     for (key, cell) in cells {
-      for (facts, count) in cell.waiting {
-        if let account = CrashAccount(facts), let twin = search.twin(of: account) {
+      for (report, count) in cell.waiting {
+        if let account = CrashAccount(report.facts), let twin = search.twin(of: account) {
           resolved[twin]?.twins += count
         } else {
-          for _ in 0..<count { resolved[key]?.count(facts) }
+          for _ in 0..<count { resolved[key]?.count(report.facts) }
         }
       }
     }
@@ -90,31 +90,23 @@ struct TwinSearch {
   /// The counts in which each crash that has several forms (a dump and its minidump) is kept in one: that of the first
   /// input.
   private static func withoutOtherForms(_ cells: [GroupCounts.Key: GroupCounts]) -> [GroupCounts.Key: GroupCounts] {
-    var first: [CrashFacts.Form: (facts: CrashFacts, key: GroupCounts.Key)] = [:]
-    var counts: [CrashFacts.Form: Int] = [:]
+    var chosen: [ReportForm: (report: WaitingReport, key: GroupCounts.Key)] = [:]
     for (key, cell) in cells {
-      for (facts, count) in cell.waiting {
-        guard let form = facts.form else { continue }
-        counts[form, default: 0] += count
-        guard let known = first[form], !precedes((facts, key), known) else {
-          first[form] = (facts, key)
-          continue
-        }
+      for report in cell.waiting.keys {
+        guard let form = ReportForm(report.facts) else { continue }
+        if let known = chosen[form], !precedes((report.facts, key), (known.report.facts, known.key)) { continue }
+        chosen[form] = (report, key)
       }
     }
     var once = cells
-    for (key, cell) in cells where !cell.waiting.isEmpty {
-      var waiting: [CrashFacts: Int] = [:]
-      for (facts, count) in cell.waiting {
-        guard let form = facts.form else {
-          waiting[facts] = count
-          continue
-        }
-        guard let chosen = first[form], chosen.facts == facts, chosen.key == key else { continue }
-        waiting[facts] = 1
-        once[key]?.copies += (counts[form] ?? 1) - 1
+    for (key, cell) in cells {
+      for (report, count) in cell.waiting {
+        guard let form = ReportForm(report.facts), let first = chosen[form] else { continue }
+        let isFirst = first.key == key && first.report == report
+        if isFirst, count == 1 { continue }
+        once[key]?.waiting[report] = isFirst ? 1 : nil
+        once[first.key]?.copies += isFirst ? count - 1 : count
       }
-      once[key]?.waiting = waiting
     }
     return once
   }

@@ -29,7 +29,8 @@ struct FormTests {
     "debugger": .crashed, "debuggerStep": .notSaid, "servicePage": .crashed, "serviceException": .crashed,
     "serviceThreads": .notSaid, "xcodeLine": .crashed, "xcodeStack": .notSaid, "kotlinConsole": .crashed,
     "terminationAlone": .crashed, "terminationDescription": .crashed,
-    "trapLine": .crashed, "lateCr4shed": .crashed, "wholeSpindump": .noProcess,
+    "trapLine": .crashed, "lateCr4shed": .crashed, "wholeSpindump": .noProcess, "serviceReason": .crashed,
+    "serviceTable": .crashed, "quotedRegisters": .crashed, "walkedLinux": .crashed, "walkedMac": .crashed,
   ]
 
   @Test("The outcome of each sample is known", arguments: all.map(\.name))

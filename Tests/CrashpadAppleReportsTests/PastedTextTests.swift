@@ -64,6 +64,33 @@ struct PastedTextTests {
     #expect(functions(reading.snapshot?.threads.first?.frames) == ["Wheel_Turn_m1", "Wheel_Start_m2"])
   }
 
+  @Test func `A reason in the line behind an exception's name belongs to it, whatever title its stack has`() {
+    let reading = Reading(SampleReports.serviceReason)
+    #expect(reading.report?.messages.count == 1)
+    #expect(reading.report?.messages.first?.text.hasSuffix("wheels in the sky: 3 before, 2 after'") == true)
+    #expect(functions(reading.report?.lastException).last == "-[Wheel turn]")
+  }
+
+  @Test func `The cells of a table are frames, with their files`() {
+    let reading = Reading(SampleReports.serviceTable)
+    #expect(
+      reading.report?.messages.first?.text
+        == "*** Terminating app due to uncaught exception 'NSRangeException', reason: 'Index 3 of a wheel with 2 teeth Raw Text'"
+    )
+    let frames = reading.report?.lastException ?? []
+    #expect(
+      functions(frames) == ["__exceptionPreprocess", "specialized Wheel.turn(by:)", "@objc Wheel.turn(by:)"])
+    #expect(frames.map(\.file) == [nil, "Wheel.swift", nil] && frames[1].line == 12)
+    #expect(reading.codes == ["report-without-images"])
+  }
+
+  @Test func `The head of registers says that a thread crashed`() {
+    let reading = Reading(unwrapping: SampleReports.quotedRegisters)
+    #expect(reading.snapshot?.outcome == .crashed)
+    let whole = SampleReports.quotedRegisters.replacing("> ", with: "")
+    #expect(Reading(whole).snapshot?.outcome == .crashed)
+  }
+
   @Test("A stack that a console has twice is read once")
   func twice() {
     let reading = Reading(SampleReports.console + SampleReports.console)

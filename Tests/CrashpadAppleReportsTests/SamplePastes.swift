@@ -8,8 +8,107 @@ extension SampleReports {
     ("serviceException", serviceException), ("serviceThreads", serviceThreads), ("xcodeLine", xcodeLine),
     ("xcodeStack", xcodeStack), ("kotlinConsole", kotlinConsole), ("terminationAlone", terminationAlone),
     ("terminationDescription", terminationDescription), ("trapLine", trapLine),
-    ("lateCr4shed", lateCr4shed), ("wholeSpindump", wholeSpindump),
+    ("lateCr4shed", lateCr4shed), ("wholeSpindump", wholeSpindump), ("serviceReason", serviceReason),
+    ("serviceTable", serviceTable), ("quotedRegisters", quotedRegisters), ("walkedLinux", walkedLinux),
+    ("walkedMac", walkedMac),
   ]
+
+  /// With the reason in a line of its own, and the title of a `.crash` text below it.
+  static let serviceReason = """
+    Fatal Exception: NSInternalInconsistencyException
+    Invalid update: invalid number of wheels in the sky: 3 before, 2 after
+    Last Exception Backtrace:
+    0   CoreFoundation                \t0x18e8c2fd8 __exceptionPreprocess + 124
+    1   libobjc.A.dylib               \t0x18d324538 objc_exception_throw + 56
+    2   Orrery                        \t0x100bf0148 -[Wheel turn] + 88 (Wheel.m:12)
+
+    """
+
+  /// The cells of a table; the title is copied without the line end behind the name.
+  static let serviceTable = """
+    Fatal Exception: NSRangeExceptionIndex 3 of a wheel with 2 teeth Raw Text
+    --
+    0 | CoreFoundation | __exceptionPreprocess
+    3 | Orrery | Wheel.swift line 12specialized Wheel.turn(by:)
+    4 | Orrery | <compiler-generated> line 0@objc Wheel.turn(by:)
+
+    """
+
+  /// The end of a report, quoted: the head of the registers says that a thread crashed.
+  static let quotedRegisters = """
+    > 8 libdispatch.dylib 0x185454910 _dispatch_client_callout + 20
+    > 9 libdispatch.dylib 0x185457dc8 _dispatch_continuation_pop + 600
+    >
+    > Thread 8:: Dispatch queue: com.example.orrery
+    > 0 libdispatch.dylib 0x185454890 _dispatch_last_resort_autorelease_pool_push + 0
+    > 1 libdispatch.dylib 0x1854660f8 _dispatch_root_queue_drain + 140
+    > 2 libdispatch.dylib 0x185466a04 _dispatch_worker_thread2 + 156
+    >
+    > Thread 6 crashed with ARM Thread State (64-bit):
+    > x0: 0x0000000000000015 x1: 0x5000600002ae8000 x2: 0x00000001dbe02820 x3: 0x000000016bf02560
+
+    """
+
+  static let walkedLinux = """
+    Operating system: Linux
+                      0.0.0 Linux 6.1.0-9-amd64 #1 SMP x86_64
+    CPU: amd64
+         family 6 model 158 stepping 10
+         4 CPUs
+
+    GPU: UNKNOWN
+
+    Crash reason:  SIGSEGV /SEGV_MAPERR
+    Crash address: 0x10
+    Process uptime: 12 seconds
+
+    Thread 0 (crashed)
+     0  orrery!Wheel::turn(int) [wheel.cc : 12 + 0x5]
+        Found by: inlining
+     1  orrery!Wheel::turn(int) [sky.cc : 34 + 0x2]
+        rax = 0x0000000000000010   rdx = 0x0000000000000001
+        rcx = 0x0000000000000002   rbx = 0x0000000000000003
+        rsp = 0x00007fffffffe000   rip = 0x0000005555551148
+        Found by: given as instruction pointer in context
+     2  orrery + 0x1fb
+        rsp = 0x00007fffffffe020   rip = 0x0000005555551200
+        Found by: call frame info
+     3  libc.so.6!__libc_start_main + 0x80
+        rsp = 0x00007fffffffe080   rip = 0x00007ffff7c29d90
+        Found by: stack scanning
+
+    Thread 1 painter - tid: 4711
+     0  libc.so.6!__poll + 0x4f
+        rsp = 0x00007ffff6fff000   rip = 0x00007ffff7c2a000
+        Found by: given as instruction pointer in context
+
+    Loaded modules:
+    0x5555551000 - 0x5555558fff  orrery  ???  (main)
+    0x7ffff7c20000 - 0x7ffff7dfffff  libc.so.6  ???  (WARNING: No symbols, libc.so.6, 00112233445566778899AABBCCDDEEFF0)
+
+    """
+
+  static let walkedMac = """
+    Operating system: Mac OS X
+                      14.5.0 23F79
+    CPU: arm64
+         8 CPUs
+
+    Crash reason:  EXC_BAD_ACCESS / KERN_INVALID_ADDRESS
+    Crash address: 0x20
+    Process uptime: 95929 seconds
+
+    Thread 0 (crashed)
+     0  Orrery!-[Wheel turn] + 0x29
+         x0 = 0x0000000000000020    x1 = 0x00000001db04a0d0
+         x2 = 0x0000000000000000    fp = 0x000000016f3f1a90
+         sp = 0x000000016f3f1a70    pc = 0x0000000100bf0148
+        Found by: given as instruction pointer in context
+
+    Loaded modules:
+    0x100bf0000 - 0x100bfffff  Orrery  ???  (main)  (WARNING: No symbols, Orrery, 00112233445566778899AABBCCDDEEFF0)
+
+    """
 
   static let console = """
     It ends when I turn the wheel:

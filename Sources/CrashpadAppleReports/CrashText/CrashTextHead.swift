@@ -10,15 +10,37 @@ extension CrashText {
       return
     }
     if content.equals("Application main thread deadlocked") { return deadlocked() }
+    if uncaughtReason(content) { return }
     guard let key = TextKey(content) else { return untitledFrame(content) }
     if key.name == "Process", isOfOther(key.value) { return }
     if isOtherProcess { return }
     if isCr4shed, cr4shedHead(key) { return }
+    if key.name == "Fatal Exception", builder.report.messages.isEmpty, !key.value.isEmpty {
+      return beginUncaught(key.value)
+    }
     if identity(key) || place(key) || readException(key) { return }
     guard !key.value.isEmpty else { return }
     if key.name == "Event" { builder.report.kind = key.value.string.lowercased().contains("hang") ? .hang : .resource }
     if key.name == "Error Code" { builder.report.syndrome = key.value.number ?? builder.report.syndrome }
     builder.addField(key.name, key.value.string)
+  }
+
+  /// Reads "Fatal Exception: NSRangeException" of crash services, with its reason in this line or the next one.
+  private mutating func beginUncaught(_ value: TextBytes) {
+    let parts = ServiceException(value)
+    uncaughtName = parts.reason == nil ? parts.name : nil
+    builder.addUncaught(parts.name, reason: parts.reason)
+    builder.report.statesCrash = true
+  }
+
+  /// Whether the line is the reason of the exception in the line before.
+  private mutating func uncaughtReason(_ content: TextBytes) -> Bool {
+    guard let name = uncaughtName else { return false }
+    uncaughtName = nil
+    guard TextKey(content)?.isPadded != true, TextFrame(content) == nil else { return false }
+    builder.report.messages.removeAll()
+    builder.addUncaught(name, reason: content.string)
+    return true
   }
 
   /// Begins the stack that people paste below the exception without the title of its thread.

@@ -9,6 +9,7 @@ enum CrashTextReader {
     let content = bytes.array(in: ByteRange(offset: 0, count: bytes.byteCount))
     var rest = content[min(start, content.count)...]
     let head = start == 0 ? TextStart.of(bytes) : []
+    if WalkedText.isIn(head[...]) { return WalkedText.read(rest.withoutMark, into: &builder) }
     if !TextStart.isApple(head[...]), PastedLine.areIn(head[...]) {
       return PastedText.read(rest.withoutMark, into: &builder)
     }
@@ -116,6 +117,8 @@ struct CrashText {
   var panic = ""
   /// The name of the exception, and of the thread, in a log of Cr4shed.
   var exceptionName: String?
+  /// The name of an exception whose reason may be in the next line.
+  var uncaughtName: String?
   var threadName: TextBytes?
 
   init(_ builder: ReportBuilder) { self.builder = builder }

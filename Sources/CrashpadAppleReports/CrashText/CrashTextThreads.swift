@@ -19,6 +19,8 @@ extension CrashText {
       return true
     }
     if rest.first(of: " crashed with ") == rest.startIndex {
+      builder.report.statesCrash = true
+      faultingNumber = faultingNumber ?? number
       thread = threadIndices[number] ?? -1
       if thread < 0 { builder.note(ReportRules.badThread, at: content.startIndex, found: .text(String(number))) }
       section = thread < 0 ? .skipped : .registers

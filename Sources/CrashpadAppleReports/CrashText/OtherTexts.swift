@@ -15,8 +15,6 @@ package enum OtherTexts {
     (["goroutine ", "[running]:"], "a traceback of Go"), (["\tat ", ".java:"], "a stack of Java"),
     (["    at ", ".java:"], "a stack of Java"), (["\tat ", ".kt:"], "a stack of Kotlin"),
     (["thread '", "panicked at"], "a message of Rust"),
-    (["(crashed)", "Found by: "], "a stack that a walker of minidumps printed"),
-    (["Crash reason: ", "Crash address: "], "a stack that a walker of minidumps printed"),
   ]
 
   /// The name of the text; nil if its start does not say.

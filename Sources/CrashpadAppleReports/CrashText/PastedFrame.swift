@@ -105,6 +105,11 @@ struct PastedFrame {
       last.map({ number > $0 }) ?? (number < 2), rest.first.map({ TextBytes.isBlank($0) }) == true
     else { return nil }
     rest = rest.trimmed
+    if rest.has(prefix: "| ") {
+      guard let frame = PastedFrame(cells: rest.dropFirst(2), of: number, at: line.startIndex) else { return nil }
+      self = frame
+      return
+    }
     guard rest.first.map({ $0.isLetter || "_-+$[(".utf8.contains($0) }) == true else { return nil }
     var frame = TextFrame(address: 0, offset: line.startIndex)
     frame.hasAddress = false
@@ -115,6 +120,27 @@ struct PastedFrame {
     }
     frame.readDebugger(rest)
     guard frame.function != nil else { return nil }
+    self.init(number, frame)
+  }
+
+  /// Parses "UIKitCore | -[UIView layout]", "Shop | Cart.swift line 662Cart.load()": the cells of a table behind the number.
+  private init?(cells: TextBytes, of number: UInt64, at offset: Int) {
+    guard let bar = cells.first(of: " | ") else { return nil }
+    var frame = TextFrame(address: 0, offset: offset)
+    frame.hasAddress = false
+    frame.image = cells[..<bar].trimmed
+    var name = cells[(bar + 3)...].trimmed
+    if let mark = name.first(of: " line "), name[..<mark].first(of: " ") == nil {
+      var rest = name[(mark + " line ".utf8.count)...]
+      if let line = rest.takeNumber() {
+        // A compiler's own code has no file.
+        let file = name[..<mark]
+        if file.first != UInt8(ascii: "<"), line > 0 { (frame.file, frame.line) = (file.string, UInt32(exactly: line)) }
+        name = rest.trimmed
+      }
+    }
+    guard !frame.image.isEmpty, !name.isEmpty else { return nil }
+    frame.function = name.string
     self.init(number, frame)
   }
 

@@ -17,13 +17,11 @@ extension PastedText {
     let line = line.has(prefix: "Thread : ") ? line.dropFirst("Thread : ".utf8.count) : line
     let isNonFatal = line.has(prefix: "Non-fatal Exception: ")
     guard isNonFatal || line.has(prefix: "Fatal Exception: "), let colon = line.first(of: ": ") else { return false }
-    var rest = line[(colon + 2)...]
-    let name = rest.takeWord()
-    guard !name.isEmpty else { return false }
-    exception.name = (name.last == UInt8(ascii: ":") ? name.dropLast() : name).string
+    let parts = ServiceException(line[(colon + 2)...])
+    guard !parts.name.isEmpty else { return false }
+    exception.name = parts.name
     exception.isNonFatal = isNonFatal
-    let reason = rest.trimmed
-    if !reason.isEmpty { exception.reason = reason.string }
+    exception.reason = parts.reason ?? exception.reason
     isReasonNext = exception.reason == nil
     builder.report.statesCrash = builder.report.statesCrash || !isNonFatal
     beginException()
@@ -31,6 +29,11 @@ extension PastedText {
   }
 
   private mutating func crashedThread(_ line: TextBytes) -> Bool {
+    // The head of registers, below the stacks.
+    if TextStart.hasCrashed(line), ThreadTitle(line)?.rest.has(prefix: " crashed with ") == true {
+      builder.report.statesCrash = true
+      return true
+    }
     guard let name = PastedLine.crashedThread(line) else { return false }
     // Old pages have the name twice: above the exception, and above the stack.
     if case .thread(let index) = owner, builder.snapshot.threads[index].frames?.isEmpty == true {

@@ -24,7 +24,13 @@ enum TextStart {
   /// Whether a line is of a text that Apple's programs write, or others in its form.
   static func isApple(_ text: TextBytes) -> Bool {
     hasLine(text, prefix: keys)
-      || text.split(separator: 0x0a).contains { ThreadTitle($0.trimmed)?.rest.has(prefix: " Crashed:") == true }
+      || text.split(separator: 0x0a).contains { hasCrashed($0.trimmed) }
+  }
+
+  /// Whether a line says that a thread crashed: "Thread 4 Crashed:", "Thread 4 crashed with ARM Thread State (64-bit):".
+  static func hasCrashed(_ line: TextBytes) -> Bool {
+    guard let rest = ThreadTitle(line)?.rest else { return false }
+    return rest.has(prefix: " Crashed:") || rest.has(prefix: " crashed with ") && rest.last == UInt8(ascii: ":")
   }
 
   /// Whether a line begins with one of the words, ignoring leading blanks.

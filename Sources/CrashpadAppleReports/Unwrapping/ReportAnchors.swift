@@ -25,7 +25,7 @@ enum ReportAnchors {
     "bug_type", "app_name", "procName", "captureTime", "usedImages", "threads", "exception", "incident", "pid",
     "cpuType",
     "faultingThread", "osVersion", "crashReporterKey", "frames", "termination", "procPath", "callStackTree",
-    "diagnosticMetaData", "binary_images",
+    "diagnosticMetaData", "binary_images", "asi",
   ].map { Array("\"\($0)\"".utf8) }
 
   /// The anchors of a text, one for a line.

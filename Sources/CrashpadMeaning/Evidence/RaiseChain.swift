@@ -18,12 +18,12 @@ struct RaiseChain {
     var functions: [String?] = []
     for frame in frames.prefix(Self.depth) {
       let name = frame.function ?? ""
-      let isHandler = CrashReporters.contains(function: name, module: frame.module)
+      // A check of libc++ or Swift is inlined into the code that failed it.
+      let isInlined = CrashEvidence.Frame.isInlinedCheck(name)
+      let isHandler = !isInlined && CrashReporters.contains(function: name, module: frame.module)
       names.append(isHandler ? "" : name)
       // A crash reporter handles a crash, and doesn't cause it.
       if !isHandler { functions.append(frame.function) }
-      // A check of libc++ or Swift is inlined into the code that failed it.
-      let isInlined = CrashEvidence.Frame.isInlinedCheck(name)
       if frame.isOfApp, !isHandler, !isInlined, !KnownLibraries.contains(function: name) { break }
     }
     self.names = names

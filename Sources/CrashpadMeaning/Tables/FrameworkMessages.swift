@@ -20,6 +20,7 @@ extension CodeMeaning {
       .cause, "Section or row that a list does not have",
       [
         "request for number of items in section", "request for number of rows in section",
+        "request for index path for global index",
         "request for rect at invalid index path", "request for layout attributes for",
         "attempt to scroll to invalid index path", "attempted to scroll the table view to an out-of-bounds",
         "attempted to scroll the collection view to an out-of-bounds",

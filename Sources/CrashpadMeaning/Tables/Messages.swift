@@ -41,6 +41,9 @@ extension CodeMeaning {
   private static let lastExceptionOfMessage =
     "Read the last exception backtrace: it is where the exception was raised."
 
+  private static let dispatch = "libdispatch, by a trap"
+  private static let libdispatch = Source.file("Apple", "libdispatch")
+
   private static let swiftMessages: [CodeMeaning] = [
     swift(
       .cause, "Unexpectedly found nil",
@@ -144,11 +147,11 @@ extension CodeMeaning {
       advice: ["Resume a continuation once on each path; the message names the function."],
       .file("Swift", "stdlib/public/Concurrency/CheckedContinuation.swift")),
     swift(
-      .cause, "Actor isolation", ["incorrect actor executor assumption", "block was expected to execute on queue"],
-      "Code of an actor or queue ran elsewhere",
+      .cause, "Actor isolation", ["incorrect actor executor assumption"],
+      "Code of an actor ran elsewhere",
       causes: ["assumeIsolated or a callback of an old library on another thread."],
       advice: ["Look who calls the function on this thread; mark the closure as @Sendable, or hop to the actor."],
-      .file("Swift", "stdlib/public/Concurrency; libdispatch")),
+      .file("Swift", "stdlib/public/Concurrency")),
     swift(
       .general, "Fatal error", ["fatal error"],
       "The program stopped itself: fatalError, or a check of the Swift library",
@@ -302,9 +305,41 @@ extension CodeMeaning {
       advice: ["Read the text behind \"BUG IN CLIENT OF\"."], .file("Apple", "libdispatch, libplatform")),
     system(
       .cause, of: .library, "dispatch_sync onto itself",
-      ["dispatch_sync called on queue already owned by current thread"],
-      "dispatch_sync was called on the queue that is running: a deadlock", by: "libdispatch, by a trap",
-      advice: ["Call the code directly, or use dispatch_async."], .file("Apple", "libdispatch")),
+      [
+        "dispatch_sync called on queue already owned by current thread",
+        "dispatch_barrier_sync called on queue already owned by current thread",
+      ],
+      "dispatch_sync was called on the queue that is running: a deadlock", by: dispatch,
+      advice: ["Call the code directly, or use dispatch_async."], libdispatch),
+    system(
+      .cause, of: .library, "dispatch_group_leave without dispatch_group_enter",
+      ["unbalanced call to dispatch_group_leave"],
+      "dispatch_group_leave was called more often than dispatch_group_enter", by: dispatch,
+      causes: ["A callback that runs twice.", "A path that leaves the group without having entered it."],
+      advice: ["Enter the group once for each callback, and leave it in one place."], libdispatch),
+    system(
+      .cause, of: .library, "Block on another queue",
+      ["block was expected to execute on queue", "block was expected to act as a barrier on queue"],
+      "Code ran on another queue than it must", by: dispatch,
+      causes: ["A callback of a library on another queue.", "A closure of an actor that Objective-C calls elsewhere."],
+      advice: ["The message names the queue: dispatch to it, or mark the closure as @Sendable."], libdispatch),
+    system(
+      .cause, of: .library, "Block on a forbidden queue", ["block was not expected to execute on queue"],
+      "Code ran on a queue on which it must not run", by: dispatch,
+      causes: ["A call that would wait for the queue that it runs on."],
+      advice: ["The message names the queue: call from another one."], libdispatch),
+    system(
+      .cause, of: .library, "Dispatch object in use",
+      ["semaphore object deallocated while in use", "group object deallocated while in use"],
+      "A dispatch semaphore or group was freed while its count is not that of its creation", by: dispatch,
+      causes: ["A wait or enter without its signal or leave."],
+      advice: ["Keep the object until all have signalled; create a semaphore with 0 and signal it first."], libdispatch),
+    system(
+      .cause, of: .library, "Dispatch object suspended",
+      ["release of a suspended object", "release of an inactive object", "over-resume of an object"],
+      "A dispatch queue or source was freed while it is suspended, or resumed more often than suspended", by: dispatch,
+      causes: ["A timer that is cancelled while it is suspended."],
+      advice: ["Resume or activate the object before it is freed, and count the calls of suspend."], libdispatch),
     system(
       .cause, "Sandbox not entered",
       ["could not set sandbox profile data", "container object initialization failed"],

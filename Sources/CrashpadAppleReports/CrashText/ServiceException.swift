@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+/// The name and the reason of an exception, as crash services write them in one line.
+struct ServiceException {
+  let name: String
+  /// Nil if the line has the name alone.
+  let reason: String?
+
+  /// Parses "NSRangeException", "NSRangeException: index 3 beyond bounds", and "NSRangeExceptionIndex 3 beyond bounds", which
+  /// is what is copied from the pages of some services.
+  init(_ text: TextBytes) {
+    var rest = text
+    var name = rest.takeWord()
+    rest = rest.trimmed
+    if name.last == UInt8(ascii: ":") {
+      name = name.dropLast()
+    } else if name.has(prefix: "NS"), let end = name.last(of: "Exception").map({ $0 + "Exception".utf8.count }),
+      end < name.endIndex, (0x41...0x5a).contains(name[end])
+    {
+      rest = text[end...].trimmed
+      name = name[..<end]
+    }
+    self.name = name.string
+    reason = rest.isEmpty ? nil : rest.string
+  }
+}
