@@ -67,7 +67,7 @@ extension ReportWriter {
     guard let exception = snapshot.exception, exception.kind == .linuxSignal else { return }
     json.object("linuxSignal") { json in
       json.member("code", exception.code)
-      json.member("address", exception.address)
+      if exception.isAddressKnown { json.member("address", exception.address) }
       if exception.isInfoKnown { json.member("info", exception.info) }
     }
   }

@@ -157,6 +157,7 @@ struct ReportRedactor {
     copy.info = exception.info
     copy.isInfoKnown = exception.isInfoKnown
     copy.address = exception.address
+    copy.isAddressKnown = exception.isAddressKnown
     copy.codes = exception.codes
     copy.signal = exception.signal
     return copy

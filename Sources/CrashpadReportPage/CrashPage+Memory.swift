@@ -149,8 +149,8 @@ extension CrashPageWriter {
         CrashPage.Listing(
           title: "\(title), \(view.fullAddress(address))", text: unsafe HexDump.text(bytes.span.bytes, address: start)))
     }
-    if let exception = view.exception, exception.address != 0, exception.address != context.instructionPointer {
-      add("At the address of the fault", exception.address, before: 64, count: 256)
+    if let address = view.exception?.address, address != 0, address != context.instructionPointer {
+      add("At the address of the fault", address, before: 64, count: 256)
     }
     add("At the instruction", context.instructionPointer, before: 64, count: 160)
     add("Stack from the stack pointer", context.stackPointer, before: 0, count: 1024)

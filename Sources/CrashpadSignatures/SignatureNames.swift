@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+internal import CrashpadSnapshot
 internal import CrashpadSymbolication
 internal import Synchronization
 
@@ -73,9 +74,15 @@ final class SignatureNames: Sendable {
     // Functions in assembly may have no size. Where the line is known, the symbols are whole, and the nearest is the one.
     let frame = place.frame
     let outermost = frame.symbol?.frames.last
-    let function = frame.symbol?.isNearest == true && outermost?.location == nil ? nil : outermost
+    // The first version took each name that a report has.
+    let isNearest = frame.symbol?.isNearest == true && !(version == .first && frame.frame.trust == .prewalked)
+    let function = isNearest && outermost?.location == nil ? nil : outermost
     let symbol = frame.frame.isSignalFrame ? "<signal handler called>" : function?.function ?? function?.name
-    return entry(place, symbol, function?.location?.file, isInlined: false, version == .first ? nil : function)
+    var entry = entry(place, symbol, function?.location?.file, isInlined: false, version == .first ? nil : function)
+    if isNearest, let name = outermost?.function, let start = frame.symbol?.functionAddress {
+      entry.nearest = "\(name)+0x\(hexadecimal((place.offset ?? frame.frame.instruction) &- start))"
+    }
+    return entry
   }
 
   /// The functions that ended with a jump to the frame above.

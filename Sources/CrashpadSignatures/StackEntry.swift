@@ -34,6 +34,9 @@ struct StackEntry: Sendable {
   /// The first line of what the symbols have, for explanations.
   let shownName: String?
   let rule: FrameRule?
+  /// The symbol before the frame and the distance in bytes, if the input has no more than that: a place in one build, and
+  /// no function.
+  var nearest: String?
 
   var isNamed: Bool { name != nil }
   var isInApp: Bool { module?.isInApp == true }
@@ -46,9 +49,9 @@ struct StackEntry: Sendable {
   var key: String { name ?? place(hasIdentity: true) }
 
   private func place(hasIdentity: Bool) -> String {
-    guard let module, let offset else { return "(no module)" }
-    return module.name + (hasIdentity && !module.identity.isEmpty ? "@" + module.identity : "") + "+0x"
-      + hexadecimal(offset)
+    guard let module else { return "(no module)" }
+    let place = offset.map { "+0x" + hexadecimal($0) } ?? nearest.map { "!" + $0 } ?? ""
+    return module.name + (hasIdentity && !module.identity.isEmpty ? "@" + module.identity : "") + place
   }
 
   /// The same without any name of a function: nil in no module, and of calls without a frame.

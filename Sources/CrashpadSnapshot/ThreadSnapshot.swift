@@ -79,6 +79,8 @@ public struct ExceptionSnapshot: Sendable {
   /// False if the input has no `info`, as a microdump, or may lack it, as a minidump of Breakpad: then it has a signal
   /// without its code.
   package var isInfoKnown = true
+  /// False if the input has a signal and no address, as the lines of a console.
+  package var isAddressKnown = true
   /// The address of the fault; 0 if the exception has none.
   public var address: UInt64 = 0
   /// All codes of the exception, its type first.

@@ -202,7 +202,7 @@ private struct MemoryFault {
     var access: ListedMemory.Protection = []
     let (code, info) = (exception.code, exception.info)
     isWide = architecture == .x86_64
-    var address = exception.address
+    guard var address = exception.address else { return nil }
     switch exception.kind {
     case .linuxSignal:
       // Signals of other programs have no address.

@@ -68,7 +68,8 @@ extension CrashView {
     package var threadID: UInt64 { snapshot.threadID }
     package var code: UInt32 { snapshot.code }
     package var info: UInt32? { snapshot.isInfoKnown ? snapshot.info : nil }
-    package var address: UInt64 { snapshot.address }
+    /// Nil if the input has a signal alone.
+    package var address: UInt64? { snapshot.isAddressKnown ? snapshot.address : nil }
     package var codes: [UInt64] { snapshot.codes }
     package var context: CPUContext? { snapshot.context }
     package var signal: UInt32? { snapshot.signal }

@@ -86,7 +86,9 @@ private struct FrameReader {
   /// A frame and the calls inlined into it.
   func frames(_ frame: Symbolization.Frame) -> [CrashEvidence.Frame] {
     let module = frame.frame.module
-    let functions = frame.symbol?.frames ?? []
+    // A report's name for code that is far behind it is of another function.
+    let isNamed = frame.frame.trust != .prewalked || frame.symbol?.isNearest != true
+    let functions = isNamed ? frame.symbol?.frames ?? [] : []
     func make(_ function: SymbolizedAddress.Frame?) -> CrashEvidence.Frame {
       let location = function?.sourceName.map { "\($0):\(function?.source?.line ?? 0)" }
       return CrashEvidence.Frame(

@@ -31,6 +31,7 @@ struct FormTests {
     "terminationAlone": .crashed, "terminationDescription": .crashed,
     "trapLine": .crashed, "lateCr4shed": .crashed, "wholeSpindump": .noProcess, "serviceReason": .crashed,
     "serviceTable": .crashed, "quotedRegisters": .crashed, "walkedLinux": .crashed, "walkedMac": .crashed,
+    "receivedSignal": .crashed,
   ]
 
   @Test("The outcome of each sample is known", arguments: all.map(\.name))

@@ -84,6 +84,37 @@ struct PastedTextTests {
     #expect(reading.codes == ["report-without-images"])
   }
 
+  @Test func `A stack of the package swift-backtrace has its signal, and no address of a fault`() throws {
+    let reading = Reading(SampleReports.receivedSignal)
+    let exception = try #require(reading.snapshot?.exception)
+    #expect(exception.kind == .linuxSignal && exception.code == 11)
+    #expect(!exception.isAddressKnown && !exception.isInfoKnown)
+    #expect(reading.report?.faultingThread == 0 && reading.snapshot?.system.operatingSystem == .linux)
+    let frames = reading.frames(0)
+    #expect(frames.map(\.address) == [0x55f9_abde_f472, 0x7f66_da7c_741f, 0x55f9_ab8f_1485])
+    #expect(functions(frames)[1] == nil && functions(frames)[2] == "App.Wheel.turn(by: Swift.String) -> ()")
+    #expect(frames[2].file == "/src/Sources/App/Wheel.swift" && frames[2].line == 459)
+  }
+
+  @Test func `A stack behind a message is that of the thread that crashed`() {
+    let text =
+      "App/Wheel.swift:33: Fatal error: no wheel\n0x7f3d3e89b3bf\n0x5623cca3bcbb, App.turn() -> () at /src/A.swift:3\n"
+    let reading = Reading(text)
+    #expect(reading.report?.faultingThread == 0 && reading.frames(0).count == 2)
+  }
+
+  @Test(arguments: ["Segmentation fault: 11", "* thread #1, stop reason = signal SIGSEGV"])
+  func `A signal alone has no address`(_ line: String) {
+    let reading = Reading("* thread #1\n  * frame #0: 0x0000000100bf0148 Orrery`turn() + 4\n\(line)\n")
+    #expect(reading.snapshot?.exception?.info == 11 && reading.snapshot?.exception?.isAddressKnown == false)
+  }
+
+  @Test func `Bold letters of Markdown are no part of a line`() {
+    let reading = Reading(
+      "**Uncaught Kotlin exception: kotlin.Error: no wheel**\n    at 0   Orrery   0x10ae1939f   kfun:a + 1\n")
+    #expect(reading.report?.messages.first?.text == "Uncaught Kotlin exception: kotlin.Error: no wheel")
+  }
+
   @Test func `The head of registers says that a thread crashed`() {
     let reading = Reading(unwrapping: SampleReports.quotedRegisters)
     #expect(reading.snapshot?.outcome == .crashed)

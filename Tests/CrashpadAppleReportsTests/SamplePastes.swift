@@ -10,7 +10,7 @@ extension SampleReports {
     ("terminationDescription", terminationDescription), ("trapLine", trapLine),
     ("lateCr4shed", lateCr4shed), ("wholeSpindump", wholeSpindump), ("serviceReason", serviceReason),
     ("serviceTable", serviceTable), ("quotedRegisters", quotedRegisters), ("walkedLinux", walkedLinux),
-    ("walkedMac", walkedMac),
+    ("walkedMac", walkedMac), ("receivedSignal", receivedSignal),
   ]
 
   /// With the reason in a line of its own, and the title of a `.crash` text below it.
@@ -46,6 +46,14 @@ extension SampleReports {
     >
     > Thread 6 crashed with ARM Thread State (64-bit):
     > x0: 0x0000000000000015 x1: 0x5000600002ae8000 x2: 0x00000001dbe02820 x3: 0x000000016bf02560
+
+    """
+
+  static let receivedSignal = """
+    Received signal 11. Backtrace:
+    0x55f9abdef472, Backtrace.(printBacktrace in _B82A)(signal: Swift.Int32) -> () at /src/Backtrace.swift:66
+    0x7f66da7c741f
+    0x55f9ab8f1485, App.Wheel.turn(by: Swift.String) -> () at /src/Sources/App/Wheel.swift:459
 
     """
 

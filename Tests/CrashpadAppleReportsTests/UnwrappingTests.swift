@@ -94,7 +94,8 @@ struct UnwrappingTests {
   @Test("Two wrappings, one inside of the other")
   func pairs() {
     var counts: [Outcome: Int] = [:]
-    for round in 0..<Soak.times(2000, or: 60) {
+    for round in [169, 1175, 1194, 1566] + Array(0..<Soak.times(2000, or: 60)) {
+      // The first ones are of kinds that were read wrong.
       var random = SplitMix64(seed: UInt64(round), area: 30)
       let isText = random.oneIn(2)
       let reports = isText ? Self.texts : Self.json

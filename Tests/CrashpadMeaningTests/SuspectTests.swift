@@ -38,10 +38,42 @@ struct SuspectTests {
     arguments: [
       "std::__1::vector<int>::at(unsigned long)", "void std::__1::sort<int*>(int*, int*)",
       "kfun:kotlin.Throwable#<init>(kotlin.String?){}", "core::option::unwrap_failed",
+      "ThrowIllegalStateExceptionWithMessage", "(anonymous namespace)::terminateWithUnhandledException(ObjHeader*)",
     ])
   func language(_ name: String) {
     let texts = explanation(access, ["app:\(name)", "app:Wheel.turn()"] + SampleCrash.end).evidence.map(\.text)
     #expect(texts.contains { $0.contains("was in Wheel.turn()") })
+  }
+
+  @Test("A crash reporter's frame by which a crash is grouped is no suspect")
+  func reporter() {
+    var thread = SampleCrash.thread(0, ["app:FIRCLSHandler", "app:Wheel.turn()"] + SampleCrash.end)
+    thread.fault = 0
+    let texts = Explanation(SampleCrash.crash(access, [thread])).evidence.map(\.text)
+    #expect(texts.contains { $0.contains("was in Wheel.turn()") } && !texts.contains { $0.contains("FIRCLS") })
+  }
+
+  @Test("A check that was inlined into a crash reporter is the cause")
+  func checkOfReporter() {
+    let name = "Swift runtime failure: Unexpectedly found nil while unwrapping an Optional value"
+    var thread = SampleCrash.thread(0, ["app:\(name)", "app:Replay.clear()"] + SampleCrash.end)
+    for index in 0...1 { thread.frames[index].module = "NewRelic" }
+    let crash = Explanation(SampleCrash.crash(nil, [thread]) { $0.statesCrash = true })
+    #expect(crash.summary == "An optional that is nil was unwrapped with !.")
+  }
+
+  @Test("A signal without an address has none in its title")
+  func noAddress() {
+    var exception = ExceptionSnapshot(kind: .linuxSignal, threadID: 1, code: 11)
+    (exception.isInfoKnown, exception.isAddressKnown) = (false, false)
+    let crash = explanation(exception, ["app:Wheel.turn()"] + SampleCrash.end)
+    #expect(!crash.summary.contains("0x0") && !crash.evidence.contains { $0.text.contains("null pointer") })
+  }
+
+  @Test("An object of C++ that holds a Kotlin exception is one of Kotlin")
+  func kotlin() {
+    let text = "terminating due to uncaught exception of type (anonymous namespace)::ExceptionObjHolderImpl"
+    #expect(explanation(nil, [], messages: [text]).summary.hasPrefix("A Kotlin exception was not caught"))
   }
 
   @Test("The entry point of a debug build is its main function")

@@ -104,6 +104,7 @@ struct SnapshotPartTests {
       [
         "kind": "kind", "threadID": "thread_id", "code": "code", "info": "info", "address": "address", "codes": "codes",
         "context": "registers", "signal": "signal", "isInfoKnown": "info",
+        "isAddressKnown": "address",
       ]))
 
   private static let module = Part(

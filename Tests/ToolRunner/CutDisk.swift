@@ -54,6 +54,7 @@ public struct CutDisk {
     let last = try Self.listings(record, .all)
     if names == .names { removeRenamed(last) }
     findLive(root, at: run, last)
+    findMoved()
   }
 
   private static func listings(_ record: URL, _ names: Names) throws -> [String: [Entry]] {
@@ -88,6 +89,19 @@ public struct CutDisk {
       let path = url.appending(path: entry.name)
       if entry.isDirectory { findLive(entry.file, at: path, last) } else { live[entry.file] = path }
     }
+  }
+
+  /// Finds the files that other threads moved after the names were written down, and before the process ended.
+  private mutating func findMoved() {
+    let manager = FileManager.default
+    let gone = live.filter { !manager.fileExists(atPath: $0.value.path) }
+    if gone.isEmpty { return }
+    var places: [String: URL] = [:]
+    for case let url as URL in manager.enumerator(at: run, includingPropertiesForKeys: nil) ?? .init() {
+      let number = (try? manager.attributesOfItem(atPath: url.path))?[.systemFileNumber] as? UInt64
+      if let number { places[String(number)] = url }
+    }
+    for file in gone.keys { live[file] = places[String(file.prefix { $0 != "-" })] }
   }
 
   /// Makes the files of the disk below `url`, on the file system of the run.

@@ -9,6 +9,8 @@ struct PastedException {
   var name: String?
   var reason: String?
   var isNonFatal = false
+  /// The number of a signal on Linux.
+  var linuxSignal: UInt32?
   private var type: String?
   private var signal: String?
   private var codes: [UInt64] = []
@@ -99,7 +101,12 @@ struct PastedException {
         builder.addUncaught(name, reason: reason)
       }
     }
-    if type == "EXC_RESOURCE" {
+    if let linuxSignal {
+      builder.snapshot.system.operatingSystem = .linux
+      var exception = ExceptionSnapshot(kind: .linuxSignal, threadID: builder.faultingThreadID, code: linuxSignal)
+      (exception.isInfoKnown, exception.isAddressKnown) = (false, false)
+      builder.snapshot.exception = exception
+    } else if type == "EXC_RESOURCE" {
       builder.report.kind = .resource
       builder.report.exceptionType = type
       builder.report.exceptionSubtype = subtype

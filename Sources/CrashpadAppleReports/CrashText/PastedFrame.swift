@@ -13,7 +13,8 @@ struct PastedFrame {
   ///   - last: the number of the frame before it.
   init?(_ line: TextBytes, mayBeBare: Bool, after last: UInt64?) {
     let line = line.has(prefix: "at ") ? line.dropFirst(3) : line
-    if let frame = Self.debugger(line) ?? Self.hash(line) ?? Self.atos(line) ?? Self.numbered(line) {
+    if let frame = Self.debugger(line) ?? Self.hash(line) ?? Self.atos(line) ?? Self.numbered(line) ?? Self.comma(line)
+    {
       self = frame
     } else if mayBeBare, let frame = PastedFrame(bare: line, after: last) {
       self = frame
@@ -96,6 +97,20 @@ struct PastedFrame {
     let behind = rest[(close + 1)...].trimmed
     if behind.has(prefix: "+ ") { frame.functionOffset = behind.dropFirst(2).trimmed.number }
     return PastedFrame(number, frame)
+  }
+
+  /// "0x55f9ab8f1485, App.Cart.load(Swift.String) -> () at /src/Cart.swift:459", "0x7f66da7c741f", as of the package
+  /// swift-backtrace. A name of Swift may have blanks and commas.
+  private static func comma(_ line: TextBytes) -> PastedFrame? {
+    guard line.has(prefix: "0x") else { return nil }
+    let word = line.prefix { !TextBytes.isBlank($0) }
+    let hasName = word.last == UInt8(ascii: ",") && word.count < line.count
+    guard hasName || word.count == line.count, let address = (hasName ? word.dropLast() : word).address,
+      address >= 0x1_0000
+    else { return nil }
+    var frame = TextFrame(address: address, offset: line.startIndex)
+    if hasName { frame.readDebugger(line[word.endIndex...].trimmed) }
+    return PastedFrame(nil, frame)
   }
 
   /// Parses "3  dispatch_assert_queue", "1 UIKitCore -[UIView layoutSublayersOfLayer:]": a number that goes on, and a name.

@@ -12,6 +12,10 @@ enum PastedLine {
       line = line[(close + 1)...].trimmed
     }
     while line.last == UInt8(ascii: "`") { line = line.dropLast() }
+    // Bold in Markdown; three stars are the console's own.
+    if line.has(prefix: "**"), !line.has(prefix: "***"), line.has(suffix: "**"), line.count > 4 {
+      line = line.dropFirst(2).dropLast(2).trimmed
+    }
     return line
   }
 
@@ -41,6 +45,7 @@ enum PastedLine {
     if line.has(prefix: "Termination Reason: ") || line.has(prefix: "Termination Description: ") { return true }
     if line.first(of: "Terminating app due to uncaught exception '") != nil { return true }
     if line.has(suffix: "First throw call stack:") || terminate(line) != nil || loader(line) != nil { return true }
+    if receivedSignal(line) != nil { return true }
     if debuggerStop(line) != nil || xcode(line) != nil || privacy(line) != nil || trap(line) != nil { return true }
     if line.first(of: "frame #") != nil, line.contains(UInt8(ascii: "`")) {
       return PastedFrame(line, mayBeBare: false, after: nil) != nil
@@ -49,6 +54,13 @@ enum PastedLine {
   }
 
   // MARK: Words of single forms
+
+  /// "Received signal 11. Backtrace:", of the package swift-backtrace on Linux: the number.
+  static func receivedSignal(_ line: TextBytes) -> UInt64? {
+    let words = "Received signal "
+    guard line.has(prefix: words), line.has(suffix: ". Backtrace:") else { return nil }
+    return line.dropFirst(words.utf8.count).dropLast(". Backtrace:".utf8.count).decimal
+  }
 
   /// "Swift/Range.swift:754: Fatal error: Range requires lowerBound <= upperBound", from "Fatal error" on.
   static func trap(_ line: TextBytes) -> TextBytes? {

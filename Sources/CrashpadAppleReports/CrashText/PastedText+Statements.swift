@@ -6,7 +6,8 @@ internal import CrashpadSnapshot
 extension PastedText {
   /// Reads such a line; false for another one.
   mutating func statement(_ line: TextBytes) -> Bool {
-    serviceException(line) || crashedThread(line) || console(line) || loader(line) || debugger(line)
+    serviceException(line) || crashedThread(line) || receivedSignal(line) || console(line) || loader(line)
+      || debugger(line)
       || termination(line) || runtimeMessage(line) || exception.read(service: line) || exception.read(shell: line)
   }
 
@@ -42,6 +43,16 @@ extension PastedText {
       if builder.report.faultingThread == index { builder.report.faultingThread = nil }
     }
     beginThread(named: name, isCrashed: true)
+    return true
+  }
+
+  // MARK: Linux
+
+  /// "Received signal 11. Backtrace:"; the frames follow.
+  private mutating func receivedSignal(_ line: TextBytes) -> Bool {
+    guard let number = PastedLine.receivedSignal(line) else { return false }
+    beginThread(named: nil, isCrashed: true)
+    exception.linuxSignal = UInt32(exactly: number)
     return true
   }
 

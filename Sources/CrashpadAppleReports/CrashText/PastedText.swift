@@ -115,7 +115,8 @@ struct PastedText {
   private mutating func add(_ frame: PastedFrame) {
     if frame.number == 0, lastNumber != nil || !isInStack { beginThread(named: threadName) }
     title = nil
-    if !isInStack { beginThread(named: nil) }
+    // Without numbers, it stands behind the message of the process that printed it.
+    if !isInStack { beginThread(named: nil, isCrashed: frame.number == nil && !messages.isEmpty) }
     lastNumber = frame.number ?? lastNumber
     if frame.source.hasAddress { hasAddresses = true }
     let recorded = recorded(frame.source)

@@ -8,6 +8,12 @@ struct ServiceException {
   /// Parses "NSRangeException", "NSRangeException: index 3 beyond bounds", and "NSRangeExceptionIndex 3 beyond bounds", which
   /// is what is copied from the pages of some services.
   init(_ text: TextBytes) {
+    // A name of C++ may have blanks.
+    if text.has(prefix: "(anonymous namespace)::") {
+      name = text.trimmed.string
+      reason = nil
+      return
+    }
     var rest = text
     var name = rest.takeWord()
     rest = rest.trimmed

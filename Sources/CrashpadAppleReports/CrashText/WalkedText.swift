@@ -310,6 +310,7 @@ struct WalkedText {
       kind: code == Self.uncaught ? .nsException : .mach, threadID: builder.faultingThreadID, code: code)
     exception.codes = [UInt64(code)]
     exception.address = address ?? 0
+    exception.isAddressKnown = address != nil
     builder.snapshot.exception = exception
     builder.setExceptionContext()
   }
@@ -331,6 +332,7 @@ struct WalkedText {
     var exception = ExceptionSnapshot(
       kind: .linuxSignal, threadID: builder.faultingThreadID, code: UInt32(truncatingIfNeeded: number))
     exception.address = address ?? 0
+    exception.isAddressKnown = address != nil
     let value = code.flatMap { MeaningTable.signalCode(named: $0, of: name) ?? Array($0.utf8)[...].number }
     exception.info = UInt32(truncatingIfNeeded: value ?? 0)
     exception.isInfoKnown = value != nil
@@ -347,6 +349,7 @@ struct WalkedText {
     guard let code = number.flatMap({ UInt32(exactly: $0) }) else { return }
     var exception = ExceptionSnapshot(kind: .windows, threadID: builder.faultingThreadID, code: code)
     exception.address = address ?? 0
+    exception.isAddressKnown = address != nil
     if let access { exception.codes = [access.number, address ?? 0] }
     if let reason = detail.flatMap({ MeaningTable.fastFail(named: $0) }) { exception.codes = [reason] }
     builder.snapshot.exception = exception

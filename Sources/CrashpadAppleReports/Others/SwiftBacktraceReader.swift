@@ -49,6 +49,7 @@ extension ReportBuilder {
     } else if let number {
       var exception = ExceptionSnapshot(kind: .linuxSignal, threadID: thread, code: number)
       exception.address = address ?? 0
+      exception.isAddressKnown = address != nil
       // It has the signal's number, and not its code.
       exception.isInfoKnown = false
       snapshot.exception = exception

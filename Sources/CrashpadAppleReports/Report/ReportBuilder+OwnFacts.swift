@@ -49,6 +49,7 @@ extension ReportBuilder {
     let thread = report.faultingThread.map { UInt64($0) } ?? .max
     var exception = ExceptionSnapshot(kind: .linuxSignal, threadID: thread, code: code)
     exception.address = value["address"]?.uint64 ?? 0
+    exception.isAddressKnown = value["address"] != nil
     exception.info = value["info"]?.uint32 ?? 0
     exception.isInfoKnown = value["info"] != nil
     snapshot.exception = exception

@@ -144,6 +144,7 @@ struct ReportBuilder {
       // Crashpad stores the signal before its code.
       exception.codes = [0x10003, UInt64(number)] + codes
       exception.address = codes.count > 1 ? codes[1] : 0
+      exception.isAddressKnown = codes.count > 1
       exception.signal = number
       snapshot.exception = exception
     }

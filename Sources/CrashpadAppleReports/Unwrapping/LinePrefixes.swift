@@ -44,6 +44,34 @@ enum LinePrefixes {
 
   private static let smallestWords = 4
 
+  /// Removes the blanks before a fence from it and the lines in it: a list has its code in the column of its words.
+  static func indentationOfFence(_ text: [UInt8]) -> Removal? {
+    var fence: (line: TextBytes, blanks: Int)?
+    var end: Int?
+    for line in TextLines(text) where !line.trimmed.isEmpty {
+      let blanks = line.prefix { $0 == 0x20 }.count
+      guard let begun = fence else {
+        if blanks > 0, line.trimmed.has(prefix: "```") || line.trimmed.has(prefix: "~~~") { fence = (line, blanks) }
+        continue
+      }
+      guard blanks >= begun.blanks else { return nil }
+      if ReportLine.isFence(line.trimmed), line.trimmed.first == begun.line.trimmed.first {
+        end = line.endIndex
+        break
+      }
+    }
+    guard let fence, let end,
+      ReportAnchors.all(text).contains(where: { (fence.line.endIndex..<end).contains($0.start) })
+    else { return nil }
+    var copy = TextCopy(of: text)
+    for line in TextLines(text) {
+      let isInside = line.startIndex >= fence.line.startIndex && line.startIndex < end
+      let blanks = isInside ? min(fence.blanks, line.prefix { $0 == 0x20 }.count) : 0
+      copy.copy((line.startIndex + blanks)..<min(line.endIndex + 1, text.count))
+    }
+    return Removal(copy, "a fence stood behind \(fence.blanks) blanks", at: fence.line.startIndex)
+  }
+
   /// Removes the blanks that all lines begin with.
   static func indentation(_ text: [UInt8]) -> Removal? {
     var least = Int.max

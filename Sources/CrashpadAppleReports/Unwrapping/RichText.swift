@@ -27,6 +27,8 @@ private struct RichTextReader {
   /// The bytes of other readers that are still to be skipped.
   private var pending = 0
   private var highSurrogate: UInt32?
+  /// Editors escape all other characters: bytes of them are there if the document itself was copied as text.
+  private let isUTF8: Bool
 
   private static let maximumDepth = 4096
   private static let hidden: Set<String> = [
@@ -38,6 +40,7 @@ private struct RichTextReader {
     self.text = text
     index = start
     copy = TextCopy(of: text)
+    isUTF8 = String(validating: text[start...], as: UTF8.self) != nil
   }
 
   mutating func read() {
@@ -65,7 +68,7 @@ private struct RichTextReader {
     }
     guard !group.isHidden else { return }
     // Bytes of other code pages are not known.
-    if byte < 0x80 { copy.put(byte, for: offset) } else { copy.put(Unicode.Scalar(byte), for: offset) }
+    if byte < 0x80 || isUTF8 { copy.put(byte, for: offset) } else { copy.put(Unicode.Scalar(byte), for: offset) }
   }
 
   private mutating func show(_ scalar: Unicode.Scalar, at offset: Int) {

@@ -15,6 +15,7 @@ struct UnwrappingRow: Sendable {
     UnwrappingRow(name: "rich text", remove: RichText.remove, refusal: "an RTF document whose text holds no report"),
     UnwrappingRow(name: "text in a string", remove: EscapedText.remove),
     UnwrappingRow(name: "quoted-printable", remove: QuotedPrintable.remove),
+    UnwrappingRow(name: "indented fence", remove: LinePrefixes.indentationOfFence),
     UnwrappingRow(name: "page", remove: Markup.ofPage),
     UnwrappingRow(name: "no-break spaces", remove: UnicodeBlanks.remove),
     UnwrappingRow(name: "starts of lines", remove: LinePrefixes.remove),

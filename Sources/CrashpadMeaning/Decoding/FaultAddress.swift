@@ -25,5 +25,5 @@ extension ReportSnapshot.Termination {
 
 extension ExceptionSnapshot {
   /// Whether the address was recorded: a report may have the name of the fault alone, and 0 then is no address.
-  package var hasRecordedAddress: Bool { kind != .mach || codes.count > 2 || address != 0 }
+  package var hasRecordedAddress: Bool { isAddressKnown && (kind != .mach || codes.count > 2 || address != 0) }
 }

@@ -103,16 +103,12 @@ package struct CrashEvidence: Sendable {
 
     /// The index of the innermost frame of the application that may be a cause.
     package var firstOfApp: Int? {
-      let start = handlerEnd
-      guard let first = frames[start...].firstIndex(where: \.isCause) else { return nil }
-      // A name that stands for many functions, or for a library's, says less than that of the next one.
-      guard frames[first].isForeign else { return first }
-      return frames[first...].firstIndex { $0.isCause && $0.function != nil && !$0.isForeign } ?? first
+      CrashEvidence.firstCause(in: frames[handlerEnd...])
     }
 
     /// The frame of the application to name: that by which the crash is grouped, or else the first that may be a cause.
     var suspect: Int? {
-      fault.flatMap { frames.indices.contains($0) && frames[$0].isOfApp ? $0 : nil } ?? firstOfApp
+      CrashEvidence.suspect(fault, in: frames) ?? firstOfApp
     }
 
     /// The number of innermost frames that belong to a handler of signals or of exceptions that nothing caught: the program's
@@ -177,8 +173,21 @@ package struct CrashEvidence: Sendable {
 
   /// The frame of the application to name in the stack of the uncaught exception.
   var lastSuspect: Int? {
-    lastFault.flatMap { lastException.indices.contains($0) && lastException[$0].isOfApp ? $0 : nil }
-      ?? lastException.firstIndex(where: \.isCause)
+    Self.suspect(lastFault, in: lastException) ?? Self.firstCause(in: lastException[...])
+  }
+
+  /// The index of the innermost frame of the application that may be a cause.
+  private static func firstCause(in frames: ArraySlice<Frame>) -> Int? {
+    guard let first = frames.firstIndex(where: \.isCause) else { return nil }
+    // A name that stands for many functions, or for a library's, says less than that of the next one.
+    guard frames[first].isForeign else { return first }
+    return frames[first...].firstIndex { $0.isCause && $0.function != nil && !$0.isForeign } ?? first
+  }
+
+  /// The frame by which the crash is grouped, if it may be a cause; a group needs one whatever is on the stack.
+  private static func suspect(_ fault: Int?, in frames: [Frame]) -> Int? {
+    guard let fault, frames.indices.contains(fault), frames[fault].isCause, !frames[fault].isForeign else { return nil }
+    return fault
   }
 
   /// All lines about the termination as one text.

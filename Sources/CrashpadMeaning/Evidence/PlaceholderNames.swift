@@ -27,8 +27,21 @@ package enum PlaceholderNames {
     return false
   }
 
+  private static let libraries = [
+    "std::", "void std::", "kfun:kotlin.", "kfun:kotlinx.", "core::", "alloc::",
+    // Kotlin's, in C++.
+    "konan::", "kotlin::", "Kotlin_", "ReportBacktraceToIosCrashLog",
+    "(anonymous namespace)::terminateWithUnhandledException", "(anonymous namespace)::processUnhandledException",
+    "(anonymous namespace)::TerminateHandler",
+    "void (anonymous namespace)::$_0::operator()<(anonymous namespace)::terminateWithUnhandledException",
+    "ThrowIllegalStateException", "ThrowIllegalArgumentException", "ThrowNullPointerException",
+    "ThrowArrayIndexOutOfBoundsException", "ThrowClassCastException", "ThrowTypeCastException",
+    "ThrowArithmeticException", "ThrowNumberFormatException", "ThrowNoWhenBranchMatchedException",
+    "ThrowUninitializedPropertyAccessException", "ThrowKotlinNothingValueException",
+  ]
+
   /// Whether a function is of a language's library, whose templates and inlined code are in the program's own file.
   static func isOfLanguage(_ name: String) -> Bool {
-    ["std::", "void std::", "kfun:kotlin.", "kfun:kotlinx.", "core::", "alloc::"].contains { name.hasPrefix($0) }
+    libraries.contains { name.hasPrefix($0) }
   }
 }

@@ -81,6 +81,8 @@ package struct RuntimeMessage: Sendable, Hashable {
       let isObjectiveC = name.hasPrefix("NS") || name.hasPrefix("_NS") || name.lowercased().hasPrefix("nsexception")
       // The C++ runtime names the class of an object that was thrown, not the exception.
       if isObjectiveC { return Self(runtime: .objectiveC) }
+      // Kotlin throws its exceptions in an object of C++.
+      if name.containsBytes("ExceptionObjHolder") { return Self(runtime: .kotlin) }
       return Self(runtime: .cxx, exception: name, reason: end.map { String(rest[$0.upperBound...]) })
     }
     guard let start = text.firstRange(of: "throwing an instance of '"),

@@ -27,13 +27,13 @@ package struct ExceptionDescription: Sendable, Hashable {
       case .softSignal:
         Self.signal(
           exception.info, exception.codes.count > 2 ? Int32(truncatingIfNeeded: exception.codes[2]) : 0,
-          exception.address, SignalNames.darwin)
+          exception.isAddressKnown ? exception.address : nil, SignalNames.darwin)
       case .linuxSignal where exception.code == 0 && !exception.isInfoKnown:
         Self("Unknown signal", "a crash whose signal was not recorded")
       case .linuxSignal:
         Self.signal(
-          exception.code, exception.isInfoKnown ? Int32(bitPattern: exception.info) : nil, exception.address,
-          SignalNames.linux)
+          exception.code, exception.isInfoKnown ? Int32(bitPattern: exception.info) : nil,
+          exception.isAddressKnown ? exception.address : nil, SignalNames.linux)
       case .nsException:
         Self(
           "NSException", "an uncaught Objective-C exception",
@@ -118,14 +118,16 @@ package struct ExceptionDescription: Sendable, Hashable {
   // MARK: Signals
 
   /// - Parameter code: nil if it is not known; the signal of a fault is then taken for one.
-  private static func signal(_ number: UInt32, _ code: Int32?, _ address: UInt64, _ names: SignalNames) -> Self {
+  private static func signal(_ number: UInt32, _ code: Int32?, _ address: UInt64?, _ names: SignalNames) -> Self {
     var title = names.name(of: number)
     let row = code.flatMap { names.codeRow($0, of: number) }
     // On Linux 0 is SI_USER; on Darwin 0 is not a code.
     if let row { title += " / \(row.name)" } else if let code, code != 0 { title += " / code \(code)" }
     // For an address that no pointer can have, the kernel reports no address.
     let hasNoAddress = row?.name == "SI_KERNEL" && address == 0
-    if names.hasAddress(number), code.map(names.isFault) ?? true, !hasNoAddress { title += " at \(hex(address))" }
+    if let address, names.hasAddress(number), code.map(names.isFault) ?? true, !hasNoAddress {
+      title += " at \(hex(address))"
+    }
     let signal = names.row(of: number)
     let isSent = row != nil && row?.context == nil
     let isWild = hasNoAddress && signal?.name == "SIGSEGV"

@@ -67,6 +67,7 @@ extension CodeMeaning {
       [
         "kotlin::TerminateWithUnhandledException",
         "kotlin::ProcessUnhandledException", "Kotlin_ObjCExport_trapOnUndeclaredException", "konan::abort",
+        "terminateWithUnhandledException", "processUnhandledException", "ReportBacktraceToIosCrashLog",
       ],
       "A Kotlin exception was not caught, or reached Swift or Objective-C from a function without @Throws",
       by: "the Kotlin runtime, by abort(): SIGABRT", causes: ["A shared function that throws and is not annotated."],
@@ -90,8 +91,15 @@ extension CodeMeaning {
       ["google::LogMessageFatal::~LogMessageFatal", "google::LogMessage::Fail"],
       "A check of the program (CHECK, LOG(FATAL)) does not hold", by: "the program, by abort(): SIGABRT",
       advice: [firstCaller, "Read the message in the program's log."], .file("Abseil and glog", "log/check.h")),
+    raising(
+      "v8::internal::V8::FatalProcessOutOfMemory",
+      [
+        "v8::internal::FatalProcessOutOfMemory", "v8::internal::Heap::FatalProcessOutOfMemory",
+        "node::OOMErrorHandler",
+      ],
+      need: nil, like: "JavaScript heap exhausted"),
     function(
-      .kind, "V8_Fatal", ["v8::internal::V8::FatalProcessOutOfMemory", "node::OnFatalError", "v8::base::OS::Abort"],
+      .kind, "V8_Fatal", ["node::OnFatalError", "v8::base::OS::Abort"],
       "The JavaScript engine ended the process: a check failed, or no memory is left", by: "V8, by a trap or abort()",
       advice: ["Read the last lines of standard error: they name the check or the heap's size."],
       .file("V8", "src/base/logging.cc")),

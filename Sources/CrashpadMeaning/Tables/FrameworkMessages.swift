@@ -202,7 +202,7 @@ extension CodeMeaning {
       advice: ["Take a heap snapshot; raise --max-old-space-size only if the work needs it."],
       .file("V8", "src/init/v8.cc, FatalProcessOutOfMemory")),
     system(
-      .kind, of: .kotlin, "Kotlin exception not caught", ["uncaught kotlin exception"],
+      .kind, of: .kotlin, "Kotlin exception not caught", ["uncaught kotlin exception", "exceptionobjholder"],
       "A Kotlin exception was not caught, or reached Swift or Objective-C from a function without @Throws",
       by: "the Kotlin runtime, by abort(): SIGABRT", causes: ["A shared function that throws and is not annotated."],
       advice: ["The message has the exception and its stack; annotate the function with @Throws, and catch."],

@@ -15,7 +15,10 @@ package enum CrashReporters {
     "NRMACrash", "NRMAUncaught", "ADEum", "IBGCrash", "EMBCrash", "DDCrash",
     "RaygunCrash", "BuglyCrash", "BLYCrash", "UMCrash", "RollbarCrash", "DTXCrash", "crashpad::", "breakpad::",
     "google_breakpad::", "uncaught_exception_handler", "uncaughtExceptionHandler", "UncaughtExceptionHandler",
-    "handleUncaughtException", "CPPExceptionTerminate",
+    "handleUncaughtException", "CPPExceptionTerminate", "CrashlyticsNSExceptionKt",
+    "kfun:com.rickclephas.kmp.nsexceptionkt", "Backtrace.Backtrace.", "Backtrace.(printBacktrace ",
+    "closure #1 (Swift.Int32) -> () in static Backtrace.Backtrace.",
+    "@objc closure #1 (Swift.Int32) -> () in static Backtrace.Backtrace.",
   ]
 
   /// Whether the code is a crash reporter's: by the words with which its names begin, or its framework.
@@ -40,7 +43,10 @@ enum KnownLibraries {
   private static let functions = [
     "FIRApp", "FirebaseApp", "FIROptions", "GAD", "RCT", "facebook::", "hermes::", "EXUpdates", "StartupProcedure",
     "ErrorRecovery", "il2cpp",
-    "kotlin::", "konan::", "Kotlin_", "xamarin_", "mono_", "monoeg_", "rtc::", "logging::", "absl::", "google::",
+    "kotlin::", "konan::", "Kotlin_", "anonymous namespace)::terminateWithUnhandledException",
+    "anonymous namespace)::processUnhandledException", "anonymous namespace)::TerminateHandler",
+    "void (anonymous namespace)::$_0::operator()<(anonymous namespace)::terminateWithUnhandledException",
+    "ReportBacktraceToIosCrashLog", "xamarin_", "mono_", "monoeg_", "rtc::", "logging::", "absl::", "google::",
     "v8::",
     "node::", "Realm", "realm::", "RLM", "core::panicking", "core::option", "core::result", "std::panicking", "rust_",
   ]

@@ -275,7 +275,13 @@ struct RecordedStack {
       return function
     }
     let offset = last.moduleOffset ?? last.address
+    // A distance that is longer than the file has some other number in its place.
+    let isFar = last.file == nil && last.functionOffset.map { $0 >= longestFunction && $0 <= offset } ?? false
     return SymbolizedAddress(
-      frames: functions, functionAddress: last.functionOffset.map { offset &- min(offset, $0) }, isNearest: false)
+      frames: functions, functionAddress: last.functionOffset.map { offset &- min(offset, $0) }, isNearest: isFar)
   }
+
+  /// In bytes. Apple's reporters name the nearest exported function of a file without symbols, however far away it is. The
+  /// longest functions, interpreters of byte code, are a fraction of this.
+  private static let longestFunction: UInt64 = 0x40000
 }

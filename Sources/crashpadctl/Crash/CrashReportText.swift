@@ -90,10 +90,9 @@ struct CrashReportText {
     field("Exception Type", title.type, width: 17)
     field("Exception Subtype", title.subtype, width: 17)
     let codes = exception.kind == .mach ? Array(exception.codes.dropFirst()) : exception.codes
-    let words = (codes.isEmpty ? [UInt64(exception.info ?? 0), exception.address] : codes).map {
-      "0x" + hexadecimal($0, width: 16)
-    }
-    field("Exception Codes", words.joined(separator: ", "), width: 17)
+    let known = exception.address.map { [UInt64(exception.info ?? 0), $0] } ?? []
+    let words = (codes.isEmpty ? known : codes).map { "0x" + hexadecimal($0, width: 16) }
+    field("Exception Codes", words.isEmpty ? nil : words.joined(separator: ", "), width: 17)
     if let crashed = view.crashedStack {
       text += "Triggered by Thread:  \(number(crashed))\n"
     }

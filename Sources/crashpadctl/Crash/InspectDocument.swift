@@ -110,7 +110,9 @@ struct InspectDocument {
       "The low 32 bits of the first code of a Mach exception; the signal's number; on Linux si_code; on Windows the flags. "
         + "Null of a microdump, which does not have si_code."
     ) { $0.exception.info.map { UInt64($0) } },
-    .address("address", "The address that was accessed, or the instruction.", .always) { $0.exception.address },
+    .address("address", "The address that was accessed, or the instruction. Null if the input has a signal alone.") {
+      $0.exception.address
+    },
     .flag("simulated", "True if the program asked for the dump, and did not crash.", .omittable) {
       $0.exception.isSimulated ? true : nil
     },

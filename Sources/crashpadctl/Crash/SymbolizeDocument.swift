@@ -104,7 +104,7 @@ struct SymbolizeDocument {
     .text("type", "The exception's name.") { $0.exception.map { withoutAddress($0.title) } },
     .text("description", "The name with the address, in words.") { $0.exception?.title },
     .addressText("address", "The address that was accessed, or the instruction.") { crash in
-      crash.exception.map { crash.view.fullAddress($0.address) }
+      crash.exception?.address.map { crash.view.fullAddress($0) }
     },
     .text(
       "thrown_type", "The type of the C++ object that a program of Windows threw, if the dump or a file has it.",
