@@ -300,17 +300,13 @@ struct CrashKind: Sendable {
     }
   }
 
-  /// Below the stack pointer by at most the largest guard area that systems make, or at it.
   private func isAtStack(_ exception: ExceptionSnapshot, _ snapshot: ProcessSnapshot) -> Bool {
     if isFirst {
       if snapshot.report?.vmRegionInfo?.uppercased().containsBytes("STACK GUARD") == true { return true }
     } else if snapshot.report?.isAddressInStackGuard == true {
       return true
     }
-    let context = exception.context ?? snapshot.crashedThread.flatMap { snapshot.threads[$0].context }
-    guard let pointer = context?.stackPointer, pointer > 0x10000, exception.address >= 0x10000 else { return false }
-    let page = min(max(snapshot.system.pageSize ?? 4096, 4096), 65536)
-    return exception.address >= pointer - min(pointer, 65536)
-      && exception.address - (pointer - min(pointer, 65536)) < 65536 + page
+    let context = snapshot.crashedThread.flatMap { snapshot.threads[$0].context }
+    return exception.isAtStack(context, pageSize: snapshot.system.pageSize.map { UInt64($0) })
   }
 }

@@ -167,7 +167,7 @@ struct EvidenceSearchTests {
     #expect(row([], messages: ["terminating due to uncaught exception of type NSException"]) == "Uncaught NSException")
     #expect(
       row([], messages: ["terminating due to uncaught exception of type std::out_of_range: vector"])
-        == "Uncaught C++ exception")
+        == "std::out_of_range")
   }
 
   @Test func `An error of JavaScript is known within the words of Foundation`() {

@@ -70,6 +70,49 @@ struct SuspectTests {
     #expect(!crash.summary.contains("0x0") && !crash.evidence.contains { $0.text.contains("null pointer") })
   }
 
+  @Test("A message that terminate was called says less than the function that called it")
+  func terminate() {
+    let message = ["terminate called without an active exception"]
+    let frames = ["abort", "std::terminate()"]
+    func summary(_ caller: String) -> String {
+      explanation(SampleCrash.mach(10, [0, 0], signal: 6), frames + [caller, "app:main"], messages: message).summary
+    }
+    #expect(summary("std::thread::~thread()").hasPrefix("A std::thread was destroyed"))
+    #expect(summary("__cxa_pure_virtual").hasPrefix("A virtual function was called"))
+    #expect(summary("app:Wheel.turn()").hasPrefix("The program called std::terminate"))
+  }
+
+  @Test(
+    "Exceptions of the C++ library are known by name in each of its namespaces",
+    arguments: ["std::", "std::__1::", "std::__cxx11::"])
+  func thrown(_ namespace: String) {
+    let text = "terminating due to uncaught exception of type \(namespace)regex_error: no"
+    #expect(explanation(nil, [], messages: [text]).summary.hasPrefix("A regular expression is not valid"))
+  }
+
+  @Test("The main function is a suspect if the crash is grouped by it")
+  func mainFunction() {
+    var thread = SampleCrash.thread(0, ["app:main", "__libc_start_main", "app:_start"])
+    let without = Explanation(SampleCrash.crash(access, [thread]))
+    #expect(without.notKnown.contains { $0.contains("only its main function") })
+    thread.fault = 0
+    #expect(Explanation(SampleCrash.crash(access, [thread])).evidence.contains { $0.text.contains("was in main") })
+  }
+
+  @Test(
+    "An access below the stack pointer is probably an overflow",
+    arguments: [(0x7fff_0000_0000, true), (0x5000_0000, false)])
+  func stack(_ address: UInt64, _ isOverflow: Bool) {
+    var exception = ExceptionSnapshot(kind: .linuxSignal, threadID: 1, code: 11)
+    (exception.info, exception.address) = (1, address)
+    var registers = X86_64Context()
+    registers.rsp = 0x7fff_0000_0008
+    exception.context = .x86_64(registers)
+    let crash = explanation(exception, ["app:Wheel.turn()"])
+    #expect(crash.summary.contains("probably had no stack left") == isOverflow)
+    #expect(crash.certainty == (isOverflow ? .inferred : .stated))
+  }
+
   @Test("An object of C++ that holds a Kotlin exception is one of Kotlin")
   func kotlin() {
     let text = "terminating due to uncaught exception of type (anonymous namespace)::ExceptionObjHolderImpl"

@@ -24,6 +24,21 @@ extension ReportSnapshot.Termination {
 }
 
 extension ExceptionSnapshot {
+  /// Whether the address is below the stack pointer by at most the largest guard area that systems make, or at it: the thread
+  /// has no stack left, or its stack pointer is wrong.
+  ///
+  /// - Parameters:
+  ///   - context: the registers of the thread, if the exception has none.
+  ///   - pageSize: in bytes; nil if it is not known.
+  package func isAtStack(_ context: CPUContext?, pageSize: UInt64?) -> Bool {
+    guard hasRecordedAddress, let pointer = (self.context ?? context)?.stackPointer, pointer > 0x10000,
+      address >= 0x10000
+    else { return false }
+    let page = min(max(pageSize ?? 4096, 4096), 65536)
+    let lowest = pointer - min(pointer, 65536)
+    return address >= lowest && address - lowest < 65536 + page
+  }
+
   /// Whether the address was recorded: a report may have the name of the fault alone, and 0 then is no address.
   package var hasRecordedAddress: Bool { isAddressKnown && (kind != .mach || codes.count > 2 || address != 0) }
 }

@@ -53,7 +53,8 @@ package struct CrashEvidence: Sendable {
     }
 
     private static let mainFunctions = [
-      "main", "$main()", "main()", "_main", "__main_argc_argv", "start", "__debug_main_executable_dylib_entry_point",
+      "main", "$main()", "main()", "_main", "__main_argc_argv", "start", "_start",
+      "__debug_main_executable_dylib_entry_point",
       "__debug_blank_executor_main",
     ]
 
@@ -184,9 +185,12 @@ package struct CrashEvidence: Sendable {
     return frames[first...].firstIndex { $0.isCause && $0.function != nil && !$0.isForeign } ?? first
   }
 
-  /// The frame by which the crash is grouped, if it may be a cause; a group needs one whatever is on the stack.
+  /// The frame by which the crash is grouped, if it may be a cause; a group needs one whatever is on the stack. The main
+  /// function may be one too.
   private static func suspect(_ fault: Int?, in frames: [Frame]) -> Int? {
-    guard let fault, frames.indices.contains(fault), frames[fault].isCause, !frames[fault].isForeign else { return nil }
+    guard let fault, frames.indices.contains(fault) else { return nil }
+    let frame = frames[fault]
+    guard frame.isCause || frame.isMain, frame.isOfApp, !frame.isForeign else { return nil }
     return fault
   }
 

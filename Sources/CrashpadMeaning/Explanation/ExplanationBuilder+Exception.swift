@@ -112,6 +112,13 @@ extension ExplanationBuilder {
       add(pattern.row)
       if let headline = pattern.row.headline { result.summary = "\(names): \(headline)." }
     }
+    if exception.isAtStack(nil, pageSize: crash.system.pageSize.map { UInt64($0) }), !isInStackGuard {
+      let pointer = hex(exception.context?.stackPointer ?? 0)
+      note("The address is at the stack pointer, \(pointer), where no stack is: a stack overflow is likely.")
+      result.summary = "\(names): the thread probably had no stack left."
+      result.certainty = .inferred
+      result.advice.insert("Look for endless recursion, and for large local variables.", at: 0)
+    }
     guard let thread = crash.crashedThread, let top = thread.frames.first else { return }
     if top.isUnloaded {
       note("The program counter is in a module that was unloaded, \(top.text)", thread, frame: 0)
@@ -122,6 +129,9 @@ extension ExplanationBuilder {
       note("The program counter is in no module: a jump through a wrong pointer.", thread, frame: 0)
     }
   }
+
+  /// The report itself says it then.
+  private var isInStackGuard: Bool { report?.isAddressInStackGuard == true }
 
   private mutating func addTrap(_ exception: ExceptionSnapshot) {
     let syndrome = report?.syndrome.map { FaultSyndrome($0) }

@@ -27,7 +27,8 @@ extension CodeMeaning {
 
   /// Functions of runtimes and libraries that end the process. `aliases` are spelled as in stacks. Which of several on a
   /// stack counts is in `EvidenceSearch`, whatever their order here.
-  static let functions: [CodeMeaning] = exceptionFunctions + runtimeFunctions + libraryFunctions + frameworkFunctions
+  static let functions: [CodeMeaning] =
+    exceptionFunctions + runtimeFunctions + libraryFunctions + cxxFunctions + frameworkFunctions
 
   static let uncaught = "abort(), after an exception that was not caught: SIGABRT"
 

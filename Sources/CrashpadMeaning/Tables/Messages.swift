@@ -33,7 +33,8 @@ extension CodeMeaning {
 
   /// Messages of runtimes. A message is identified by the texts in `aliases`, or by the name of its exception. Which of
   /// several rows counts is in `EvidenceSearch`, whatever their order here.
-  static let messages: [CodeMeaning] = swiftMessages + objectiveCMessages + systemMessages + frameworkMessages
+  static let messages: [CodeMeaning] =
+    swiftMessages + objectiveCMessages + systemMessages + cxxMessages + frameworkMessages
 
   private static let stack = "Look at the crashed thread: the first frame of the app is the line."
 
@@ -247,10 +248,9 @@ extension CodeMeaning {
       .general, of: .cxx, "Uncaught C++ exception",
       [
         "terminate called after throwing", "terminating due to uncaught exception of type",
-        "terminating with uncaught exception of type", "terminate called without an active exception",
+        "terminating with uncaught exception of type", "uncaught exception of type",
       ],
       "A C++ exception was not caught, or left a noexcept function", by: cxx,
-      causes: ["std::thread that was neither joined nor detached (without an active exception)."],
       advice: ["The message has the exception's type and text.", "Look in the stack for __cxa_throw."],
       .file("libc++abi and libsupc++", "terminate handlers")),
     system(
