@@ -140,7 +140,9 @@ final class SignatureNames: Sendable {
     }
     let name = symbol.map { FunctionName.normalized($0, image: image, version) }.flatMap { $0.isEmpty ? nil : $0 }
     // Patterns are compared with the name of version 1: without parameters, and without numbers of closures.
-    let plain = version == .first ? name : symbol.map { FunctionName.normalized($0, image: image, .first) }
+    var plain = version == .first ? name : symbol.map { FunctionName.normalized($0, image: image, .first) }
+    // A closure in the code of a file.
+    if version != .first, plain.map(FunctionName.withoutClosure)?.isEmpty == true { plain = name }
     let value = Value(
       name: name, rule: rule(plain.map(FunctionName.withoutClosure), symbol, in: place, file, isInlined: isInlined))
     known.withLock { known in
@@ -160,8 +162,11 @@ final class SignatureNames: Sendable {
     // "???" stands for any function, and is a pattern too.
     let name = name?.utf8.allSatisfy({ $0 == UInt8(ascii: "?") }) == true ? "<unknown>" : name
     if let rule = RuleIndex.shared.rule(name, in: place.module?.name, origin ?? .unknown) { return rule }
+    if origin?.statesSwiftLibrary == true, place.module?.isInApp == true { return Self.swiftLibrary }
     return isInlined && file.map(SymbolOrigin.isSystemHeader) == true ? Self.header : nil
   }
 
+  /// The compiler copies functions of the library into programs.
+  private static let swiftLibrary = FrameRule(.runtime, "swift-library", "the standard library of Swift")
   static let header = FrameRule(.runtime, "header", "inlined from a header of the system or of the compiler")
 }

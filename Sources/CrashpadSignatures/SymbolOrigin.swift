@@ -29,6 +29,8 @@ struct SymbolOrigin: Sendable, Hashable {
   /// The languages that it may be of. One alone is known.
   let languages: Language
   let swift: SwiftLibrary.Owner
+  /// Whether the symbol itself says that it is of Swift's library.
+  let statesSwiftLibrary: Bool
 
   /// A symbol of which nothing is known.
   static let unknown = SymbolOrigin(languages: .any, swift: .unknown)
@@ -37,7 +39,9 @@ struct SymbolOrigin: Sendable, Hashable {
   func isKnown(as other: Language) -> Bool { languages.isSubset(of: other) }
   var isInSwiftLibrary: Bool { swift == .library }
 
-  private init(languages: Language, swift: SwiftLibrary.Owner) { (self.languages, self.swift) = (languages, swift) }
+  private init(languages: Language, swift: SwiftLibrary.Owner) {
+    (self.languages, self.swift, statesSwiftLibrary) = (languages, swift, false)
+  }
 
   /// - Parameters:
   ///   - symbol: mangled, or demangled by any tool.
@@ -51,8 +55,10 @@ struct SymbolOrigin: Sendable, Hashable {
     let byForm = Self.languages(symbol, isGo: isGo)
     let both = source.map { byForm.intersection($0) } ?? byForm
     languages = both.isEmpty ? byForm : both
+    let stated = byForm == .swift ? SwiftLibrary.stated(by: symbol) : nil
+    statesSwiftLibrary = stated == .library
     swift =
-      byForm == .swift ? SwiftLibrary.owner(of: symbol, isInlined: isInlined, isInApp: isInApp) : .unknown
+      byForm == .swift ? stated ?? SwiftLibrary.owner(of: symbol, isInlined: isInlined, isInApp: isInApp) : .unknown
   }
 
   // MARK: Forms of names

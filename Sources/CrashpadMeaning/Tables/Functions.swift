@@ -101,9 +101,12 @@ extension CodeMeaning {
 
   private static let runtimeFunctions: [CodeMeaning] = [
     function(
-      .kind, "swift_unexpectedError", ["swift_errorInMain"],
-      "An error was thrown where try! or the main function does not allow one", by: swift,
-      advice: [stack],
+      .cause, "swift_errorInMain", [], "An error reached the top level of the program, where nothing catches it",
+      by: swift, advice: ["Read the error that the program printed, and catch it in the main function."],
+      .file("Swift", "stdlib/public/core/ErrorType.swift")),
+    function(
+      .kind, "swift_unexpectedError", [],
+      "An error was thrown where try! does not allow one", by: swift, advice: [stack],
       .file("Swift", "stdlib/public/core/ErrorType.swift")),
     function("swift_dynamicCastFailure", printing: "Could not cast"),
     function("swift_abortRetainUnowned", ["swift::swift_abortRetainUnowned"], printing: "Unowned reference"),

@@ -100,7 +100,8 @@ extension CodeMeaning {
       advice: ["The message names both accesses: copy the value first, or end one access before the other."],
       .file("Swift", "stdlib/public/runtime/Exclusivity.cpp"), by: "the Swift runtime, by abort(): SIGABRT"),
     swift(
-      .kind, "Precondition failed", ["precondition failed"], "A precondition of a function does not hold",
+      .kind, "Precondition failed", ["precondition failed", "precondition failure"],
+      "A precondition of a function does not hold",
       advice: [stack, "Read the text behind it."]),
     swift(
       .kind, "Assertion failed (Swift)", ["assertion failed:"], "An assertion of a debug build does not hold",

@@ -20,11 +20,16 @@ enum SwiftLibrary {
     "SwiftUI", "SwiftUICore", "CoreFoundation", "__C_Synthesized",
   ]
 
-  static func owner(of symbol: String, isInlined: Bool, isInApp: Bool) -> Owner {
+  /// The owner that the symbol itself names; nil if it is not mangled, or names none.
+  static func stated(by symbol: String) -> Owner? {
     let full = SwiftName.isMangled(symbol) ? Demangler.demangle(symbol, .full).map(FunctionName.shortened) : nil
-    if let module = SwiftName.owner(NameText(full ?? symbol), isFull: full != nil) {
-      return modules.contains(module) ? .library : .program
+    return SwiftName.owner(NameText(full ?? symbol), isFull: full != nil).map {
+      modules.contains($0) ? .library : .program
     }
+  }
+
+  static func owner(of symbol: String, isInlined: Bool, isInApp: Bool) -> Owner {
+    if let owner = stated(by: symbol) { return owner }
     if !isInApp { return .unknown }
     // Without its module: a specialization of a function that the library has, or one that was inlined.
     let name = NameText(symbol)

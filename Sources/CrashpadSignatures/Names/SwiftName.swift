@@ -56,7 +56,7 @@ enum SwiftName {
   static func normalized(_ name: NameText, image: String?, _ version: RuleVersion = .current) -> String {
     var name = name
     var closures: [String] = []
-    while stripOne(&name, &closures) {}
+    while stripOne(&name, &closures, version) {}
     if name.hasPrefix("reabstraction thunk") { return "reabstraction thunk" }
     for prefix in madeBetween where name.hasPrefix(prefix) { return name.text }
     if name.hasPrefix("thunk for ") { return "thunk" }
@@ -77,7 +77,9 @@ enum SwiftName {
     if version == .first { return (closures.isEmpty ? "" : "(closure) ") + name.text }
     // An implicit one is written where its owner is, and has no number.
     let numbers = closures.filter { !$0.isEmpty }.reversed()
-    return name.text + (numbers.isEmpty ? "" : ".λ" + numbers.joined(separator: "_"))
+    // A closure in the code of a file has no function around it but the main function.
+    let owner = name.bytes.isEmpty && !numbers.isEmpty ? "main" : name.text
+    return owner + (numbers.isEmpty ? "" : ".λ" + numbers.joined(separator: "_"))
   }
 
   /// The module of a function by its full name; nil of a simplified name, and of code that the compiler made between others.
@@ -130,7 +132,9 @@ enum SwiftName {
   }
 
   /// - Parameter closures: the numbers of closures, the innermost first; empty texts of implicit ones.
-  private static func stripOne(_ name: inout NameText, _ closures: inout [String]) -> Bool {
+  private static func stripOne(
+    _ name: inout NameText, _ closures: inout [String], _ version: RuleVersion = .current
+  ) -> Bool {
     for prefix in ["closure #", "implicit closure #"] where name.hasPrefix(prefix) {
       guard let inside = name.findOutside(" in ") else { return false }
       let digits = name.bytes[prefix.utf8.count...].prefix(while: NameText.isDigit)
@@ -143,10 +147,15 @@ enum SwiftName {
       "generic specialization <", "function signature specialization <", "generic partial specialization <",
     ]
     where name.hasPrefix(prefix) {
-      guard let open = name.bytes.firstIndex(of: UInt8(ascii: "<")), let end = name.end(of: open),
+      if let open = name.bytes.firstIndex(of: UInt8(ascii: "<")), let end = name.end(of: open),
         name.bytes[end...].starts(with: " of ".utf8)
-      else { return false }
-      name.bytes.removeSubrange(..<(end + 4))
+      {
+        name.bytes.removeSubrange(..<(end + 4))
+        return true
+      }
+      // The demangler does not close the bracket of a closure without arguments.
+      guard version != .first, let end = name.find("> of ") else { return false }
+      name.bytes.removeSubrange(..<(end + 5))
       return true
     }
     // "(2) await resume partial function for f()"

@@ -42,8 +42,9 @@ final class DwarfUnit {
   /// Whether its entries are in another file.
   var isSkeleton: Bool { header.type == DW_UT_skeleton || root.splitName != nil }
 
-  /// Whether the unit only refers to an imported module: it has the form of split DWARF, but no code.
-  var isImport: Bool { isSkeleton && root.lines == nil && root.low == nil && root.ranges == nil }
+  /// Whether the unit only refers to an imported module: it has the form of split DWARF, but no code. It may have a table of
+  /// lines.
+  var isImport: Bool { isSkeleton && root.low == nil && root.ranges == nil }
 
   /// Whether the file with its entries was found.
   var hasSplitUnit: Bool {
