@@ -83,6 +83,23 @@ struct SuspectTests {
   }
 
   @Test(
+    "A panic of Rust is explained by the function that panicked, though the library is in the program's file",
+    arguments: [
+      ("core::option::unwrap_failed", "An Option that is None was unwrapped"),
+      ("core::panicking::panic_bounds_check", "An index is outside of a slice"),
+      ("core::panicking::panic_fmt", "A Rust program panicked"),
+    ])
+  func panic(_ function: String, _ event: String) {
+    let raising = [
+      "abort", "app:std::sys::pal::unix::abort_internal", "app:__rustc::__rust_start_panic",
+      "app:std::panicking::panic_with_hook", "app:__rustc::rust_begin_unwind", "app:core::panicking::panic_fmt",
+    ]
+    let crash = explanation(
+      SampleCrash.mach(10, [0, 0], signal: 6), raising + ["app:" + function, "app:shop::Cart::total", "app:main"])
+    #expect(crash.summary.hasPrefix(event) && crash.certainty == .shown)
+  }
+
+  @Test(
     "Exceptions of the C++ library are known by name in each of its namespaces",
     arguments: ["std::", "std::__1::", "std::__cxx11::"])
   func thrown(_ namespace: String) {

@@ -28,7 +28,7 @@ extension CodeMeaning {
   /// Functions of runtimes and libraries that end the process. `aliases` are spelled as in stacks. Which of several on a
   /// stack counts is in `EvidenceSearch`, whatever their order here.
   static let functions: [CodeMeaning] =
-    exceptionFunctions + runtimeFunctions + libraryFunctions + cxxFunctions + frameworkFunctions
+    exceptionFunctions + runtimeFunctions + libraryFunctions + cxxFunctions + rustFunctions + frameworkFunctions
 
   static let uncaught = "abort(), after an exception that was not caught: SIGABRT"
 

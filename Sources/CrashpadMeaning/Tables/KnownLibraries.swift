@@ -48,7 +48,9 @@ enum KnownLibraries {
     "void (anonymous namespace)::$_0::operator()<(anonymous namespace)::terminateWithUnhandledException",
     "ReportBacktraceToIosCrashLog", "xamarin_", "mono_", "monoeg_", "rtc::", "logging::", "absl::", "google::",
     "v8::",
-    "node::", "Realm", "realm::", "RLM", "core::panicking", "core::option", "core::result", "std::panicking", "rust_",
+    "node::", "Realm", "realm::", "RLM", "core::", "alloc::", "std::panicking", "std::sys::",
+    "std::process::", "std::alloc::", "std::rt::", "panic_abort::", "panic_unwind::", "rustc::", "rust_", "<core::",
+    "<alloc::", "<std::", "<usize as core::",
   ]
 
   static func contains(function: String) -> Bool {
