@@ -82,6 +82,7 @@ def crash(options, program, version, fault, route, repeat):
 
 def crashes(options):
     programs = build(options)
+    os.makedirs("databases", exist_ok=True)
     for _, _, version in programs:
         os.makedirs(os.path.join("dumps", version))
     wanted = [(program, version, fault, route, repeat) for program, source, version in programs
