@@ -46,7 +46,7 @@ struct ImportUnitTests {
     try Data(Self.unit.utf8).write(to: folder.url("unit.s"))
     try Data("int main(void) { return 0; }\n".utf8).write(to: folder.url("main.c"))
     let script = """
-      cc -g -gdwarf-4 main.c unit.s -o program && crashpadctl symbols lookup --no-system program \
+      cc -g -gdwarf-4 main.c unit.s -o program && crashpadctl symbols lookup program \
         $(nm program | awk '$3 == "_start" { print "0x" $1 }')
       """
     let outcome = try Tool.shell(script, in: folder)
