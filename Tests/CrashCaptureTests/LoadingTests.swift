@@ -194,6 +194,56 @@ struct LoadingTests {
     try Self.expectDump(pair)
   }
 
+  /// Valgrind returns from a handler by a frame of its own.
+  @Test(
+    "Under valgrind a program keeps its handlers, masks and stacks",
+    .enabled(if: ServerTests.path(of: "valgrind") != nil, "valgrind is not installed"))
+  func handlersUnderValgrind() throws {
+    let program = """
+      #include <pthread.h>
+      #include <setjmp.h>
+      #include <signal.h>
+      #include <stdio.h>
+      static sigjmp_buf place;
+      static void leave(int number) { siglongjmp(place, number); }
+      static void say(int number) { printf("signal %d\\n", number); }
+      static void *show(void *name) {
+        stack_t stack;
+        sigset_t mask;
+        sigaltstack(0, &stack);
+        pthread_sigmask(SIG_BLOCK, 0, &mask);
+        printf("%s: stack %d, blocked %d\\n", (char *)name, !(stack.ss_flags & SS_DISABLE), sigismember(&mask, SIGSEGV));
+        return name;
+      }
+      int main(void) {
+        struct sigaction action = {.sa_handler = say, .sa_flags = SA_ONSTACK};
+        sigset_t fault;
+        pthread_t thread;
+        sigaction(SIGUSR1, &action, 0);
+        raise(SIGUSR1);
+        signal(SIGSEGV, leave);
+        if (sigsetjmp(place, 1) == 0) *(volatile int *)8 = 1;
+        signal(SIGSEGV, say);
+        sigemptyset(&fault);
+        sigaddset(&fault, SIGSEGV);
+        pthread_sigmask(SIG_BLOCK, &fault, 0);
+        raise(SIGSEGV);
+        pthread_create(&thread, 0, show, "thread");
+        pthread_join(thread, 0);
+        show("main");
+        pthread_sigmask(SIG_UNBLOCK, &fault, 0);
+        return 3;
+      }
+      """
+    let compile = "'\(HandlerLibrary.compiler ?? "clang")' -w own.c -o own -pthread"
+    let pair = try HandlerTests.Pair(
+      setup: "cat >own.c <<'E'\n\(program)\nE\n\(compile)",
+      "handled valgrind -q ./own; status=$?; handled valgrind -q bash -c 'true | cat; exit 4'; exit $((status * 10 + $?))"
+    )
+    #expect(pair.with.status == 34 && pair.with.text.contains("signal 11"))
+    #expect(pair.with.status == pair.without.status && pair.with.text == pair.without.text)
+  }
+
   @Test("A dump has the name by which a program was started, and not that of the file behind a link")
   func names() throws {
     let pair = try HandlerTests.Pair(

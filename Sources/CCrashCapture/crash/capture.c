@@ -91,6 +91,7 @@ CRASH_TIME static void write_least(struct capture *capture, enum dump_key key) {
 CRASH_TIME static void find_facts(struct capture *capture) {
   (void)capture;
   facts_complete();
+  facts_add_processor();
 }
 
 // The indices of the modules that carry data of the process; -1 for none.

@@ -79,21 +79,44 @@ CRASH_TIME static void find_processor(char vendor[13], char model[49]) {
   vendor[0] = model[0] = 0;
 #if defined(__x86_64__)
   unsigned words[4];
-  if (__get_cpuid(0, &words[0], &words[1], &words[2], &words[3])) {
-    copy_bytes(vendor, &words[1], 4);
-    copy_bytes(vendor + 4, &words[3], 4);
-    copy_bytes(vendor + 8, &words[2], 4);
-    vendor[12] = 0;
-  }
+  __cpuid(0, words[0], words[1], words[2], words[3]);
+  copy_bytes(vendor, &words[1], 4);
+  copy_bytes(vendor + 4, &words[3], 4);
+  copy_bytes(vendor + 8, &words[2], 4);
+  vendor[12] = 0;
+  const unsigned kModel = 0x80000002;
+  if (__get_cpuid_max(0x80000000, NULL) < kModel + 2) return;
   for (unsigned part = 0; part < 3; part++) {
-    if (!__get_cpuid(0x80000002 + part, &words[0], &words[1], &words[2], &words[3])) return;
+    __cpuid(kModel + part, words[0], words[1], words[2], words[3]);
     copy_bytes(model + 16 * part, words, 16);
   }
   model[48] = 0;
 #endif
 }
 
-// The number of processors in a list such as "0-3,6"; without /sys, as in some containers, that of the installation.
+CRASH_TIME static void add_text(struct encoded_facts *facts, enum dump_key key, const char *text) {
+  if (text[0] == 0) return;
+  struct dump_writer writer;
+  dump_writer_start(&writer, -1, facts->bytes, sizeof facts->bytes);
+  writer.used = facts->size;
+  write_text(&writer, key, text);
+  facts->size = writer.used;
+}
+
+static bool has_processor;
+
+CRASH_TIME void facts_add_processor(void) {
+  if (has_processor) return;
+  has_processor = true;
+  char vendor[13];
+  char model[49];
+  find_processor(vendor, model);
+  add_text(&crash_state.system_facts, kCpuVendor, vendor);
+  add_text(&crash_state.linux_facts, kCPUModel, model);
+}
+
+// The number of processors in a list such as "0-3,6"; without /sys, as in some containers, the number that
+// this process may use.
 CRASH_TIME static uint32_t count_processors(void) {
   char text[1024];
   if (proc_read("/sys/devices/system/cpu/online", text, sizeof text) <= 0) return crash_state.processors;
@@ -146,10 +169,6 @@ CRASH_TIME static void write_system_facts(const char *distribution) {
   append_text(build, sizeof build, end, distribution);
   write_text(&writer, kOSVersionBuild, build);
   write_text(&writer, kMachineDescription, names.machine);
-  char vendor[13];
-  char model[49];
-  find_processor(vendor, model);
-  write_text(&writer, kCpuVendor, vendor);
   dump_u32(&writer, kCpuCount, count_processors());
   dump_u64(&writer, kPageSize, crash_state.page_size);
   // On arm64 pointers may be signed in all bits above the address space of user programs. Intel's have no such bits.
@@ -277,10 +296,6 @@ CRASH_TIME static void write_linux_facts(const char *distribution, size_t releas
   write_text(&writer, kKernelVersion, names.version);
   if (distribution[0] != 0) write_text(&writer, kDistribution, distribution);
   write_text(&writer, kExecutable, crash_state.executable);
-  char vendor[13];
-  char model[49];
-  find_processor(vendor, model);
-  if (model[0] != 0) write_text(&writer, kCPUModel, model);
   facts->size = writer.used;
   long size = proc_read("/proc/self/cmdline", source, sizeof source);
   write_if_it_fits(&writer, kCommandLine, taken,

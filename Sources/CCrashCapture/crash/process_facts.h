@@ -9,6 +9,10 @@
 // programs, most of which end without one, and sooner than these facts could be found.
 CRASH_TIME void facts_complete(void);
 
+// Adds the maker and the model of the processor, for a dump: a virtual machine asks its host for them, which takes longer
+// than all of the start.
+CRASH_TIME void facts_add_processor(void);
+
 // Names the program after its executable, if it has no name (program_id) yet.
 CRASH_TIME void facts_name_program(void);
 

@@ -58,6 +58,8 @@ CRASH_TIME void discard_pending_signal(int number);
 
 // Whether a byte can be read; also true if that is not known.
 CRASH_TIME bool is_readable(uint64_t address);
+// Makes is_readable use another call: Valgrind prints a line for each rt_sigprocmask(2) that is to fail.
+void probe_by_copies(void);
 
 // The program counter and the stack pointer at which a context was interrupted.
 CRASH_TIME uint64_t context_program_counter(const ucontext_t *context);

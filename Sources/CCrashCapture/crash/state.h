@@ -120,7 +120,7 @@ struct state {
   int32_t start_microseconds;
   uint64_t installed_at;  // CLOCK_MONOTONIC, nanoseconds
   uint64_t page_size;
-  uint32_t processors;  // online at installation; 0 if unknown
+  uint32_t processors;  // that the program may use; 0 if unknown
 
   // The address of the loader's list of modules; 0 in a static executable.
   uint64_t loader_debug;

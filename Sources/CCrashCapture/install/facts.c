@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -87,13 +88,21 @@ static int find_executable(struct dl_phdr_info *information, size_t size, void *
   return 1;  // The first is the executable.
 }
 
+// 0 if it is not known. sysconf(3) would read the file that is read for a dump.
+static uint32_t count_usable_processors(void) {
+  uint64_t mask[128];
+  long size = syscall(SYS_sched_getaffinity, 0, sizeof mask, mask);
+  uint32_t count = 0;
+  for (long word = 0; word < size / (long)sizeof *mask; word++) count += (uint32_t)__builtin_popcountll(mask[word]);
+  return count;
+}
+
 void facts_install(const char *const *environment, const char *time_zone) {
   struct state *state = &crash_state;
   state->environment = &environ;
   state->kept_variables = environment;
   state->page_size = (uint64_t)sysconf(_SC_PAGESIZE);
-  long processors = sysconf(_SC_NPROCESSORS_ONLN);
-  state->processors = processors > 0 ? (uint32_t)processors : 0;
+  state->processors = count_usable_processors();
   state->clock_ticks = getauxval(AT_CLKTCK);
   state->loader_base = getauxval(AT_BASE);
   state->vdso = getauxval(AT_SYSINFO_EHDR);

@@ -247,7 +247,7 @@ static int install(const struct crash_capture_options *options, char *message, s
   }
   atomic_store(&state->is_installed, true);
   // The program may have been started with them blocked.
-  if (interposes()) hide_blocked();
+  hide_blocked();
   return 0;
 }
 

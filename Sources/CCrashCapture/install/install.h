@@ -43,6 +43,11 @@ void aborts_install(void);
 // handlers and masks are the child's own.
 bool interposes(void);
 
+// Whether they are left to the program in all of the process: Java's own library changes them, or Valgrind. Under Valgrind
+// so are alternate stacks.
+bool leaves_handlers(void);
+bool leaves_stacks(void);
+
 // The same as is_captured_process, for calls that programs make often: asks the kernel only where a child may share the
 // memory.
 bool is_own_process(void);

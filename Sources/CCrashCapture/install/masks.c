@@ -70,6 +70,7 @@ void hide_again(uint64_t hidden) {
 }
 
 void hide_blocked(void) {
+  if (!interposes()) return;
   uint64_t blocked = 0;
   change_mask(SIG_BLOCK, NULL, &blocked);
   uint64_t hidden = blocked & fault_signals() & ~atomic_load(&crash_state.ignored_signals);

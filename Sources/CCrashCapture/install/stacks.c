@@ -89,7 +89,7 @@ EXPORTED int sigaltstack(const stack_t *stack, stack_t *old) {
   hidden_signals();
   const unsigned kDisarms = 1U << 31;  // SS_AUTODISARM
   stack_t current;
-  bool has_own = facts->stacks[kOwnStack].size != 0 && set_stack(NULL, &current) == 0 &&
+  bool has_own = !leaves_handlers() && facts->stacks[kOwnStack].size != 0 && set_stack(NULL, &current) == 0 &&
                  current.ss_sp == facts->stacks[kOwnStack].low;
   if (has_own && (stack == NULL || !((unsigned)stack->ss_flags & kDisarms))) return exchange_stack(facts, stack, old);
   facts->stacks[kProgramStack] = (struct alternate_stack){NULL, 0};
@@ -133,8 +133,10 @@ static void free_stack(void *stack) {
 
 static int use_stack(void *stack) {
   stack_t own = {.ss_sp = stack, .ss_size = stack_size()};
-  if (set_stack(&own, NULL) != 0) return errno;
-  own_facts()->stacks[kOwnStack] = (struct alternate_stack){stack, own.ss_size};
+  if (!leaves_stacks()) {
+    if (set_stack(&own, NULL) != 0) return errno;
+    own_facts()->stacks[kOwnStack] = (struct alternate_stack){stack, own.ss_size};
+  }
   if (has_key) pthread_setspecific(stack_of_thread, stack);
   return 0;
 }
@@ -437,5 +439,6 @@ void stacks_install(void) {
   prepare_first_thread();
   // glibc knows whether there are other threads; with another libc they are searched for.
   extern char __libc_single_threaded __attribute__((weak));
-  if (&__libc_single_threaded == NULL || !__libc_single_threaded) give_to_others();
+  bool may_have_others = &__libc_single_threaded == NULL || !__libc_single_threaded;
+  if (may_have_others && !leaves_stacks()) give_to_others();
 }
