@@ -157,6 +157,11 @@ CRASH_TIME static void pass_on(int number, siginfo_t *information, ucontext_t *c
   if (is_refused(result)) SYSTEM_CALL_2(SYS_kill, process, number);
 }
 
+// Between this handler and the end no handler of the program runs: it may need a lock of a thread that is stopped.
+CRASH_TIME static void hold_other_signals(int number, ucontext_t *context) {
+  *(uint64_t *)&context->uc_sigmask |= ~signal_bit(number) & mask_without_faults();
+}
+
 CRASH_TIME static void end_by_default(int number, siginfo_t *information, ucontext_t *context) {
   struct signal_action none = make_action(NULL, 0, 0);
   set_action(number, &none, NULL);
@@ -346,6 +351,7 @@ HANDLER CRASH_TIME void handle_crash(int number, siginfo_t *raw_information, voi
   if (is_default(next)) {
     // The other threads stay stopped until the end: one of them might return from main and end the process normally.
     restore_at_end(number);
+    hold_other_signals(number, context);
     // A fault finds the default action when its instruction runs again, with all details that the kernel reports.
     struct signal_action current = none;
     bool is_set = set_action(number, NULL, &current) == 0;

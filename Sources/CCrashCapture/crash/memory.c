@@ -2,11 +2,13 @@
 #define _GNU_SOURCE
 #include "memory.h"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <sys/uio.h>
 
 #include "guard.h"
 #include "handlers.h"
+#include "state.h"
 
 enum read_method { kReadv, kPipe, kFile, kDirect, kNone };
 
@@ -27,6 +29,60 @@ CRASH_TIME static size_t page_rest(uint64_t address, size_t count) {
   size_t rest = kPageSizeOfProbes - (address & (kPageSizeOfProbes - 1));
   return rest < count ? rest : count;
 }
+
+// MARK: Pages that another thread brings
+
+// The name of a descriptor of userfaultfd(2) in /proc. The kernel lets a reader of a page that is not there wait for a thread
+// of the program, and that thread is stopped.
+static const char kUserFaults[] = "anon_inode:[userfaultfd]";
+static bool skips_absent;
+
+CRASH_TIME static bool leads_to_faults(int directory, const char *name) {
+  char target[sizeof kUserFaults];
+  long length = SYSTEM_CALL_4(SYS_readlinkat, directory, name, target, sizeof target - 1);
+  if (length != sizeof kUserFaults - 1) return false;
+  target[length] = 0;
+  return begins_with(target, kUserFaults);
+}
+
+// Whether the program has such a descriptor. False if that is not known, as without /proc.
+CRASH_TIME static bool may_wait_for_pages(void) {
+  long directory = open_at(AT_FDCWD, "/proc/thread-self/fd", O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
+  if (directory < 0) return false;
+  _Alignas(8) uint8_t listing[2048];
+  bool found = false;
+  long size;
+  while (!found && (size = SYSTEM_CALL_3(SYS_getdents64, directory, listing, sizeof listing)) > 0) {
+    for (long offset = 0; offset < size && !found;) {
+      const struct dirent64 *entry = (const struct dirent64 *)(listing + offset);
+      offset += entry->d_reclen;
+      found = leads_to_faults((int)directory, entry->d_name);
+    }
+  }
+  SYSTEM_CALL_1(SYS_close, directory);
+  return found;
+}
+
+// The bytes from `address` on that are in memory, at most `count`.
+CRASH_TIME static uint64_t resident(uint64_t address, uint64_t count) {
+  enum { kPages = 64 };
+  uint8_t pages[kPages];
+  const uint64_t page_size = crash_state.page_size;
+  const uint64_t end = address + count;
+  for (uint64_t start = address & ~(page_size - 1); start < end;) {
+    uint64_t asked = (end - start + page_size - 1) / page_size;
+    if (asked > kPages) asked = kPages;
+    // Fails if one of them is not mapped.
+    if (SYSTEM_CALL_3(SYS_mincore, start, asked * page_size, pages) != 0) asked = 1;
+    if (asked == 1 && SYSTEM_CALL_3(SYS_mincore, start, page_size, pages) != 0) pages[0] = 0;
+    for (uint64_t page = 0; page < asked; page++, start += page_size) {
+      if ((pages[page] & 1) == 0) return start > address ? start - address : 0;
+    }
+  }
+  return count;
+}
+
+// MARK: Methods
 
 // Reads one page at a time: a pipe has room for sixteen, and is empty again afterwards.
 CRASH_TIME static long read_by_file(void *to, uint64_t address, size_t count) {
@@ -90,6 +146,7 @@ CRASH_TIME void memory_begin(int dump_file) {
   reader.pipe[0] = reader.pipe[1] = -1;
   reader.file = dump_file;
   reader.method = kReadv;
+  skips_absent = may_wait_for_pages();
   // A filter of system calls may end the process for trying a forbidden call.
   if (has_filter()) use_pipe();
 }
@@ -122,6 +179,7 @@ CRASH_TIME static long read_by_readv(void *to, uint64_t address, size_t count) {
 }
 
 CRASH_TIME size_t memory_read(void *to, uint64_t address, size_t count) {
+  if (skips_absent) count = resident(address, count);
   size_t done = 0;
   while (done < count && reader.method != kNone) {
     uint8_t *place = (uint8_t *)to + done;
@@ -140,6 +198,7 @@ CRASH_TIME size_t memory_read(void *to, uint64_t address, size_t count) {
 
 CRASH_TIME uint64_t memory_readable(uint64_t address, uint64_t limit) {
   if (limit > UINT64_MAX - address) limit = UINT64_MAX - address;
+  if (skips_absent) limit = resident(address, limit);
   uint64_t done = 0;
   while (done < limit) {
     if (reader.method == kReadv) {

@@ -183,7 +183,9 @@ HANDLER CRASH_TIME static void stop_here(int number, siginfo_t *information, voi
   // A profiler's signal may come when no stop was requested, or before ours.
   struct thread *thread = epoch % 2 == 1 ? find(current_thread()) : NULL;
   answer_late();
-  if (thread != NULL) park_until_resume(thread, context, epoch);
+  // The thread that crashed goes on to its end, and its own timer's signal may arrive on the way.
+  bool is_needed = thread != NULL && thread->capture != kCapturedItself;
+  if (is_needed) park_until_resume(thread, context, epoch);
 }
 
 CRASH_TIME void threads_wait(const ucontext_t *context) {

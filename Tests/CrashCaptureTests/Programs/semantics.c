@@ -5,15 +5,19 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/userfaultfd.h>
 #include <poll.h>
 #include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <spawn.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/select.h>
@@ -573,6 +577,94 @@ static void threads_on_small_stacks(void) {
   crash();
 }
 
+// Has a child send the signal to this process until it ends: it is pending when the capture has ended.
+static void receive_often(int number) {
+  pid_t self = getpid();
+  if (fork() != 0) return;
+  while (getppid() == self) {
+    kill(self, number);
+    usleep(200);
+  }
+  _exit(0);
+}
+
+static void *stay(void *unused) {
+  for (;;) pause();
+  return unused;
+}
+
+static void count(int number) { calls = calls + (number != 0); }
+
+// As the timer of a profiler does.
+static void profiled_to_the_end(void) {
+  pthread_t thread;
+  pthread_create(&thread, NULL, stay, NULL);
+  set(SIGPROF, count, SA_RESTART, 0);
+  receive_often(SIGPROF);
+  while (calls < 3) usleep(1000);
+  crash();
+}
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static volatile sig_atomic_t crashes;
+
+static void take_lock(int number) {
+  calls = number;
+  if (crashes) pthread_mutex_lock(&lock);
+}
+
+static void *stay_with_the_lock(void *unused) {
+  pthread_mutex_lock(&lock);
+  calls = 1;
+  return stay(unused);
+}
+
+static void handler_needs_a_stopped_thread(void) {
+  pthread_t thread;
+  pthread_create(&thread, NULL, stay_with_the_lock, NULL);
+  while (calls == 0) usleep(1000);
+  set(SIGALRM, take_lock, SA_RESTART, 0);
+  receive_often(SIGALRM);
+  while (calls == 1) usleep(1000);
+  crashes = 1;
+  crash();
+}
+
+enum { kBroughtSize = 1 << 20, kBroughtPage = 4096 };
+static int faults;
+
+static void *bring_pages(void *unused) {
+  struct pollfd waiting = {faults, POLLIN, 0};
+  struct uffd_msg message;
+  while (poll(&waiting, 1, -1) > 0) {
+    if (read(faults, &message, sizeof message) != sizeof message) continue;
+    uint64_t page = message.arg.pagefault.address & ~(uint64_t)(kBroughtPage - 1);
+    struct uffdio_zeropage brought = {{page, kBroughtPage}, 0, 0};
+    ioctl(faults, UFFDIO_ZEROPAGE, &brought);
+  }
+  return unused;
+}
+
+// A thread of the program brings each page when it is first touched. The capture, which stopped that thread, would wait for
+// a page forever.
+static void pages_of_a_stopped_thread(void) {
+  faults = (int)syscall(SYS_userfaultfd, O_CLOEXEC | O_NONBLOCK);
+  // Not all machines allow it.
+  if (faults < 0) crash();
+  struct uffdio_api api = {UFFD_API, 0, 0};
+  ioctl(faults, UFFDIO_API, &api);
+  void *memory = mmap(NULL, kBroughtSize, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  struct uffdio_register region = {{(uint64_t)memory, kBroughtSize}, UFFDIO_REGISTER_MODE_MISSING, 0};
+  ioctl(faults, UFFDIO_REGISTER, &region);
+  pthread_t thread;
+  pthread_create(&thread, NULL, bring_pages, NULL);
+  pthread_attr_t attributes;
+  pthread_attr_init(&attributes);
+  pthread_attr_setstack(&attributes, memory, kBroughtSize);
+  pthread_create(&thread, &attributes, crash_in_thread, NULL);
+  pthread_join(thread, NULL);
+}
+
 static const struct {
   const char *name;
   void (*run)(void);
@@ -625,6 +717,9 @@ static const struct {
     MODE(strict_filter),
     MODE(damaged_thread_pointer),
     MODE(threads_on_small_stacks),
+    MODE(profiled_to_the_end),
+    MODE(handler_needs_a_stopped_thread),
+    MODE(pages_of_a_stopped_thread),
 };
 
 int main(int argc, char **argv) {
