@@ -89,7 +89,17 @@ CRASH_TIME void restore_earlier_handlers(void) { restore_handlers(0); }
 CRASH_TIME static void restore_at_end(int number) { restore_handlers(number == SIGSYS ? 0 : SIGSYS); }
 
 // A fault happens again when its instruction runs again; a signal that was sent does not, nor does a breakpoint.
-CRASH_TIME static bool happens_again(int number, const siginfo_t *information) {
+CRASH_TIME static bool happens_again(int number, const siginfo_t *information, const ucontext_t *context) {
+#if defined(__x86_64__)
+  // Without a cause of its own: of the faults only those that name a segment. The others come after their instruction, such
+  // as int $4, or a return from a handler that the kernel refuses.
+  const greg_t kFirst = 10;
+  const greg_t kLast = 13;
+  greg_t trap = context->uc_mcontext.gregs[REG_TRAPNO];
+  if (information->si_code == SI_KERNEL && (trap < kFirst || trap > kLast)) return false;
+#else
+  (void)context;
+#endif
   return information->si_code > 0 && number != SIGTRAP && number != SIGSYS;
 }
 
@@ -144,14 +154,14 @@ CRASH_TIME static void pass_on(int number, siginfo_t *information, ucontext_t *c
     // A filter refuses the change. A blocked fault takes the default action all the same; a signal that was sent would
     // return here forever.
     ((uint64_t *)&context->uc_sigmask)[0] |= mask;
-    if (!happens_again(number, information)) SYSTEM_CALL_1(SYS_exit_group, 128 + number);
+    if (!happens_again(number, information, context)) SYSTEM_CALL_1(SYS_exit_group, 128 + number);
     return;
   }
   int thread = current_thread();
   // Blocked here, so that it arrives where the signal came first: when this handler returns.
   change_mask(SIG_BLOCK, &mask, NULL);
   long result = SYSTEM_CALL_4(SYS_rt_tgsigqueueinfo, process, thread, number, information);
-  if (result >= 0 || happens_again(number, information)) return;
+  if (result >= 0 || happens_again(number, information, context)) return;
   result = SYSTEM_CALL_3(SYS_tgkill, process, thread, number);
   if (is_refused(result)) result = SYSTEM_CALL_2(SYS_tkill, thread, number);
   if (is_refused(result)) SYSTEM_CALL_2(SYS_kill, process, number);
@@ -322,7 +332,7 @@ HANDLER CRASH_TIME void handle_crash(int number, siginfo_t *raw_information, voi
     if (owner != thread) {
       // The thread is captured as one of the others. If it goes on, it crashes again.
       threads_wait(context);
-      if (!happens_again(number, information))
+      if (!happens_again(number, information, context))
         SYSTEM_CALL_4(SYS_rt_tgsigqueueinfo, current_process(), thread, number, information);
       return;
     }
@@ -355,7 +365,7 @@ HANDLER CRASH_TIME void handle_crash(int number, siginfo_t *raw_information, voi
     // A fault finds the default action when its instruction runs again, with all details that the kernel reports.
     struct signal_action current = none;
     bool is_set = set_action(number, NULL, &current) == 0;
-    if (!is_set || !is_forced(number, information) || !happens_again(number, information)) {
+    if (!is_set || !is_forced(number, information) || !happens_again(number, information, context)) {
       pass_on(number, information, context, next);
     }
     return;

@@ -555,6 +555,16 @@ static void damaged_thread_pointer(void) {
   crash();
 }
 
+// The kernel reports it after the instruction, which does not run again.
+static void trap_after_its_instruction(void) {
+#if defined(__x86_64__)
+  __asm__ volatile("int $4");
+  say("went on after %d\n", 4);
+#else
+  crash();
+#endif
+}
+
 static void tight(int number) {
   volatile char room[3000];
   memset((char *)room, number, sizeof room);
@@ -718,6 +728,7 @@ static const struct {
     MODE(damaged_thread_pointer),
     MODE(threads_on_small_stacks),
     MODE(profiled_to_the_end),
+    MODE(trap_after_its_instruction),
     MODE(handler_needs_a_stopped_thread),
     MODE(pages_of_a_stopped_thread),
 };
