@@ -150,6 +150,37 @@ struct SurroundingsTests {
     }
   }
 
+  @Test(
+    "A message that nothing reads does not keep a crash from its end",
+    .enabled(if: HandlerLibrary.canBeBuilt, "clang is not installed"))
+  func fullPipe() throws {
+    let folder = try TemporaryFolder()
+    let program = """
+      #include <fcntl.h>
+      #include <sys/resource.h>
+      #include <unistd.h>
+      int main(void) {
+        int ends[2];
+        struct rlimit none = {0, 0};
+        if (pipe(ends) != 0) return 1;
+        dup2(ends[1], 2);
+        fcntl(2, F_SETFL, O_NONBLOCK);
+        while (write(2, "x", 1) > 0) {}
+        fcntl(2, F_SETFL, 0);
+        setrlimit(RLIMIT_FSIZE, &none);
+        *(volatile int *)8 = 1;
+      }
+      """
+    try folder.write(Array(program.utf8), to: "full.c")
+    let result = try Tool.shell(
+      """
+      '\(HandlerLibrary.compiler ?? "clang")' -w full.c -o full || exit
+      ulimit -c 0
+      CRASHPAD_HANDLER_DATABASE=db LD_PRELOAD=\(try HandlerLibrary.path()) timeout -s KILL 20 ./full
+      """, in: folder)
+    #expect(result.status == 128 + SIGSEGV, "\(result.errorText)")
+  }
+
   @Test("With little memory", .enabled(if: HandlerLibrary.canBeBuilt, "clang is not installed"))
   func littleMemory() throws {
     let crasher = try Crasher()

@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include "handlers.h"
 
+#include <poll.h>
 #include <unistd.h>
 
 #include "capture.h"
@@ -41,8 +42,21 @@ CRASH_TIME static const char *name_of_error(long error) {
   }
 }
 
+// Whether a write would wait for a reader, which may be a thread of this process. A filter of system calls may end the
+// process for asking.
+CRASH_TIME static bool would_wait(int file) {
+  if (has_filter()) return false;
+  struct pollfd asked;
+  struct timespec at_once;
+  zero_bytes(&at_once, sizeof at_once);
+  zero_bytes(&asked, sizeof asked);
+  asked.fd = file;
+  asked.events = POLLOUT;
+  return SYSTEM_CALL_6(SYS_ppoll, &asked, 1, &at_once, NULL, sizeof(uint64_t), 0) == 0;
+}
+
 CRASH_TIME void report_failure(const char *path, const char *text, long error) {
-  if (crash_state.flags & CRASH_CAPTURE_QUIET) return;
+  if (crash_state.flags & CRASH_CAPTURE_QUIET || would_wait(STDERR_FILENO)) return;
   char line[1024];
   size_t end = append_text(line, sizeof line, 0, "crashpad: ");
   end = append_text(line, sizeof line, end, path);
