@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import CrashpadSnapshot
+import DumpSynth
 import Foundation
 import SystemPackage
 import Testing
@@ -110,5 +111,38 @@ struct LookupTests {
       #expect(names == ["function_0", "function_1", "function_2", nil], "\(place)")
       #expect(search.faults.findings.isEmpty, "\(search.faults.findings)")
     }
+  }
+
+  @Test(
+    "A file of an archive that can't be read hides none of the others, and is no absence", arguments: [true, false])
+  func damagedArchive(isEncrypted: Bool) throws {
+    let folder = try TemporaryFolder()
+    func id(_ number: Int) -> DebugID {
+      DebugID(uuid: UUIDBytes(high: 0x1122_3344_0000_0000 | UInt64(number), low: 7))
+    }
+    let members = (0..<3).map { number in
+      let text = "MODULE Linux x86_64 \(id(number).text) M\(number)\nFUNC 1000 10 0 function_\(number)\n"
+      return Packing.Member(
+        "M\(number).sym", Array(text.utf8), isDeflated: true, isEncrypted: number == 0 && isEncrypted)
+    }
+    var bytes = Packing.zip(members)
+    // The kind of the first block of the first member, behind its header and name.
+    if !isEncrypted { bytes[30 + 6] = 7 }
+    try folder.write(bytes, to: "tree/all.zip")
+    var store = IndexStore(folder.path.appending("store"))
+    (store.thresholds.entries, store.thresholds.age) = (1, 0)
+    usleep(30_000)
+    for (place, indexes) in [("tree/all.zip", nil), ("tree", nil), ("tree", store), ("tree", store)] {
+      let search = SymbolSearch(
+        paths: [folder.path.pushing(FilePath(place))], looksInSystem: false, indexes: indexes)
+      let names = [1, 2, 0, 3].map { number in
+        search.find(ModuleIdentity(path: "/none", debugID: id(number))).symbols.first?.symbolize(0x1000)?.frames[0]
+          .function
+      }
+      #expect(names == ["function_1", "function_2", nil, nil], "\(place)")
+      #expect(search.faults.findings.count == 1 && !search.isWhole, "\(search.faults.findings)")
+    }
+    let index = try Tool.run(["symbols", "index", "tree"], in: folder)
+    #expect(index.errorText.contains("zip archive with 3 files"), "\(index.errorText)")
   }
 }

@@ -87,17 +87,23 @@ package final class SymbolInputs: Sendable {
     throw SeveralFiles(count: members.count)
   }
 
-  /// Calls `body` with the first bytes of each file in an archive, and a function that opens it.
+  /// Calls `body` with the first bytes of each file in an archive and a function that opens it, or `unreadable` for one of which
+  /// these, or what `body` opens, can't be read.
   static func forEachMember(
-    of path: FilePath, _ body: (_ start: [UInt8], _ open: () throws -> InputFile) throws -> Void
+    of path: FilePath, unreadable: (Compressed) -> Void,
+    _ body: (_ start: [UInt8], _ open: () throws -> InputFile) throws -> Void
   ) throws {
     let input = try InputFile(regular: path)
     try input.checkingReading {
       try input.withBytes { bytes in
         guard let (archive, members) = members(bytes) else { return }
         for member in members {
-          let start = try archive.start(of: member, in: bytes, count: startLength)
-          try body(start) { try archive.unpack(member, in: bytes, like: input) }
+          do {
+            try unpacking("zip") {
+              let start = try archive.start(of: member, in: bytes, count: startLength)
+              try body(start) { try archive.unpack(member, in: bytes, like: input) }
+            }
+          } catch let failure as Compressed { unreadable(failure) }
         }
       }
     }

@@ -61,11 +61,20 @@ package struct SymbolFileIdentity: Sendable {
     try self.init(start.bytes, isUnpacked: start.isUnpacked) { try SymbolInputs().open(path) }
   }
 
-  /// The identities of the files in an archive with several. Files in no known format have none.
-  static func all(inArchive path: FilePath) throws -> [SymbolFileIdentity] {
-    var all: [SymbolFileIdentity] = []
-    try SymbolInputs.forEachMember(of: path) { start, open in
-      do { all.append(try SymbolFileIdentity(start, open: open)) } catch is UnknownFormat {}
+  /// The identities of the files in an archive with several.
+  struct InArchive {
+    /// Files in no known format have none.
+    var known: [SymbolFileIdentity] = []
+    /// Why a file could not be read, which may have any.
+    var failure: SymbolInputs.Compressed?
+  }
+
+  static func all(inArchive path: FilePath) throws -> InArchive {
+    var all = InArchive()
+    try SymbolInputs.forEachMember(of: path) {
+      all.failure = all.failure ?? $0
+    } _: { start, open in
+      do { all.known.append(try SymbolFileIdentity(start, open: open)) } catch is UnknownFormat {}
     }
     return all
   }

@@ -47,13 +47,11 @@ package struct SymbolStore {
   /// file, in the order of their paths; and `unreadable` with each path that could not be read. Throws `Errno` for `folder`
   /// itself.
   package static func forEachFile(
-    below folder: FilePath, unreadable: (FilePath, Errno) -> Void, _ body: (File) -> Void
+    below folder: FilePath, unreadable: (FilePath, any Error) -> Void, _ body: (File) -> Void
   ) throws {
     func take(_ path: FilePath) {
-      do { body(try File(path)) } catch let errno as Errno { unreadable(path, errno) } catch is SymbolFileIdentity
-        .UnknownFormat
-      {
-      } catch { unreadable(path, .ioError) }
+      do { body(try File(path)) } catch is SymbolFileIdentity.UnknownFormat {
+      } catch { unreadable(path, error) }
     }
     guard try FileKind(at: folder, followingLink: true) == .directory else { return take(folder) }
     let found = try regularFiles(in: folder, recursive: true, hidden: true)

@@ -141,17 +141,21 @@ final class SymbolFolder: Sendable {
     var identity: FileIdentity?
     do {
       let ids: [UUIDBytes]
+      var isUnread = false
       do {
         let start = try SymbolInputs.start(of: path, count: SymbolFileIdentity.startLength)
         identity = start.file
         ids = try SymbolFileIdentity(path, start).debugIDs.map(\.uuid)
       } catch is SymbolInputs.SeveralFiles {
         identity = try FileStatus(at: path, followingLink: true).identity
-        ids = try SymbolFileIdentity.all(inArchive: path).flatMap(\.debugIDs).map(\.uuid)
+        let files = try SymbolFileIdentity.all(inArchive: path)
+        ids = files.known.flatMap(\.debugIDs).map(\.uuid)
+        isUnread = files.failure != nil
+        if let failure = files.failure { faults.add(path, SymbolRefusal.Reason(failure)) }
       }
       known.hasSymbols = true
       for id in ids { known.files[id, default: []].append(path) }
-      return identity.map { TreeContents.File(path: path, identity: $0, ids: ids, isUnread: false) }
+      return identity.map { TreeContents.File(path: path, identity: $0, ids: ids, isUnread: isUnread) }
     } catch {
       let reason = SymbolRefusal.Reason(error)
       if reason.isUnreadable { faults.add(path, reason) }

@@ -120,7 +120,11 @@ struct SymbolSearchPass {
   /// The identity of a file; of an archive with several, that of the module's, and nil if it has none.
   private func own(_ path: FilePath) throws -> SymbolFileIdentity? {
     do { return try SymbolFileIdentity(path) } catch is SymbolInputs.SeveralFiles {
-      return try SymbolFileIdentity.all(inArchive: path).first { identity.isBuild(of: $0) }
+      let files = try SymbolFileIdentity.all(inArchive: path)
+      if let own = files.known.first(where: { identity.isBuild(of: $0) }) { return own }
+      // The file that can't be read may be the module's.
+      if let failure = files.failure { throw failure }
+      return nil
     }
   }
 

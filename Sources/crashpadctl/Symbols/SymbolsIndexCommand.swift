@@ -71,9 +71,8 @@ struct SymbolsIndexCommand: Command {
     for directory in directories {
       do {
         if preparation?.prepare(directory: FilePath(argument: directory)) == true { outcome.indexes += 1 }
-        try SymbolStore.forEachFile(below: FilePath(argument: directory)) { path, errno in
-          Terminal.error("\(TextFormat.printable(path)): error: \(errno)")
-          outcome.failures.append(ExitStatus(errno, creating: false))
+        try SymbolStore.forEachFile(below: FilePath(argument: directory)) { path, error in
+          outcome.failures.append(Terminal.failure(error, of: TextFormat.printable(path), creating: false))
         } _: { file in
           outcome.files += 1
           if file.debugIDs.isEmpty { outcome.withoutID += 1 }

@@ -118,9 +118,8 @@ struct SymbolsUploadCommand: Command {
   private func forEachFile(_ result: inout SymbolsUploadDocument, _ body: (SymbolStore.File) -> Void) {
     for path in paths {
       do {
-        try SymbolStore.forEachFile(below: FilePath(argument: path)) { path, errno in
-          Terminal.error("\(TextFormat.printable(path)): error: \(errno)")
-          result.statuses.append(ExitStatus(errno, creating: false))
+        try SymbolStore.forEachFile(below: FilePath(argument: path)) { path, error in
+          result.statuses.append(Terminal.failure(error, of: TextFormat.printable(path), creating: false))
         } _: {
           body($0)
         }
