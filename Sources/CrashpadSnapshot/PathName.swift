@@ -11,3 +11,9 @@ package func lastPathComponent(_ path: String) -> String {
   let start = bytes[..<end].lastIndex(where: isSeparator).map { bytes.index(after: $0) } ?? bytes.startIndex
   return start == bytes.startIndex && end == bytes.endIndex ? path : String(path[start..<end])
 }
+
+/// Whether a name leads other processes to the same file: a relative one depends on the directory of its process, and one such as
+/// /proc/self/fd/3 on its open files.
+package func isSharedPath(_ name: [UInt8]) -> Bool {
+  name.first == UInt8(ascii: "/") && !["/proc/", "/dev/fd/"].contains { name.starts(with: $0.utf8) }
+}

@@ -70,17 +70,17 @@ struct MappedFiles {
 }
 
 extension DumpInterpreter {
-  /// Gives modules the absolute paths of their files where the loader was given others: a program may load
-  /// `./plugin.so`, and change its directory afterwards.
+  /// Gives modules the paths of their files where the loader was given names that only lead its own process there: a program may
+  /// load `./plugin.so`, and change its directory afterwards, or a file that it opened by /proc/self/fd/3.
   mutating func completeModuleNames(_ bytes: RawSpan) {
     guard let maps = snapshot.linux?.maps else { return }
-    let relative = snapshot.modules.indices.filter { index in
+    let own = snapshot.modules.indices.filter { index in
       guard let name = snapshot.modules[index].name, !name.isEmpty, !name.isInArena else { return false }
-      return bytes.uint8(at: name.offset) != UInt8(ascii: "/")
+      return !isSharedPath(bytes.array(in: ByteRange(offset: name.offset, count: min(name.count, 8))))
     }
-    if relative.isEmpty { return }
+    if own.isEmpty { return }
     let files = MappedFiles(maps, bytes)
-    for index in relative {
+    for index in own {
       guard let address = snapshot.modules[index].address, let path = files.path(at: address) else { continue }
       snapshot.modules[index].name = path
       if snapshot.modules[index].debugName != nil { snapshot.modules[index].debugName = Self.baseName(path, bytes) }

@@ -143,7 +143,7 @@ struct LinuxProcessTests {
 
   // MARK: Modules
 
-  @Test("A module that the loader was given by a relative name has the path of its mapping")
+  @Test("A module that the loader was given by a name of its process alone has the path of its mapping")
   func relativeNames() throws {
     var dump = SynthLinuxDump()
     let names = [("./plugins/one.so", "/srv/app/plugins/one.so"), ("two.so", "/srv/app/two.so (deleted)")]
@@ -158,6 +158,14 @@ struct LinuxProcessTests {
     let paths = modules.map { result.text($0.name) ?? "" }
     #expect(Array(paths[1...3]) == ["/srv/app/plugins/one.so", "/srv/app/two.so", "three.so"])
     #expect(paths[0] == dump.modules[0].path && paths[4] == dump.modules[4].path)
+    for (name, path) in [
+      ("/proc/self/fd/3", "/srv/app/three.so"), ("/dev/fd/3", "/srv/app/three.so"),
+      ("/proc/7/fd/3", "/memfd:three (deleted)"),
+    ] {
+      (dump.modules[3].path, dump.modules[3].mappedPath) = (name, path)
+      let result = Interpreted(dump.bytes)
+      #expect(result.text(try #require(result.snapshot).modules[3].name) == path.replacing(" (deleted)", with: ""))
+    }
   }
 
   @Test("Modules have their whole build ids; the program is the first")

@@ -44,14 +44,25 @@ struct RunTests {
     )
   }
 
-  @Test("A library that was loaded by a relative name has its symbols")
-  func relativeName() throws {
+  @Test(
+    "A library that was loaded by a name of its process alone has its symbols",
+    arguments: ["./plug.so", "/proc/self/fd/3"])
+  func ownName(name: String) throws {
     let folder = try TemporaryFolder()
     try folder.write(Array("int plug(int *p) { return *p; }\n".utf8), to: "plug.c")
-    try folder.write(Array("int plug(int *); int main(void) { return plug(0) + 1; }\n".utf8), to: "host.c")
+    let host = """
+      #include <dlfcn.h>
+      #include <fcntl.h>
+      #include <unistd.h>
+      int main(int count, char **words) {
+        dup2(open("plug.so", O_RDONLY), 3);
+        return ((int (*)(int *))dlsym(dlopen(words[1], RTLD_NOW), "plug"))(0) + 1;
+      }
+      """
+    try folder.write(Array(host.utf8), to: "host.c")
     let script = """
-      cc -g -O0 -shared -fPIC plug.c -o libplug.so -Wl,--build-id && cc -g host.c -o host -L. -lplug || exit 1
-      export LD_LIBRARY_PATH=.:$LD_LIBRARY_PATH; handled ./host; crashpadctl symbolize db/p*/*
+      cc -g -O0 -shared -fPIC plug.c -o plug.so -Wl,--build-id && cc -g host.c -o host -ldl || exit 1
+      handled ./host \(name); crashpadctl symbolize db/p*/*
       """
     let outcome = try Self.shell(script, in: folder)
     #expect(outcome.text.contains("plug.c:1)"), "\(outcome.text)\(outcome.errorText)")

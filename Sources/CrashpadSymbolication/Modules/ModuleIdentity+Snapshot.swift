@@ -21,7 +21,7 @@ extension ModuleIdentity {
     // The path may not be UTF-8, but must still lead to the file.
     var path = module.name.map { name in file.withBytes { ArgumentText.text(snapshot.bytes(of: name, in: $0)) } }
     // The loader's name may be relative to a directory that the dump does not have: the kernel has the whole path.
-    if let name = path, !name.isEmpty, !name.hasPrefix("/"), let address = module.address,
+    if let name = path, !name.isEmpty, !isSharedPath(Array(name.utf8)), let address = module.address,
       let maps = snapshot.linux?.maps,
       let mapped = file.withBytes({ snapshot.withBytes(of: maps, in: $0) { MemoryMaps.file(at: address, in: $0) } })
     {

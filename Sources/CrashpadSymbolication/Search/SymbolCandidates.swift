@@ -10,6 +10,9 @@ struct SymbolCandidates {
 
   init(_ identity: ModuleIdentity) { self.identity = identity }
 
+  /// Whether the module's path may lead to its file.
+  private var hasSharedPath: Bool { isSharedPath(Array(identity.path.utf8)) }
+
   /// Paths below a given folder: Breakpad's store, Microsoft's store with its key conventions, symbolicator's, `.build-id` trees,
   /// debuginfod's cache, LLDB's folders of UUIDs, a copy of the file system, and plain file names.
   func paths(below folder: FilePath) -> [FilePath] {
@@ -34,7 +37,7 @@ struct SymbolCandidates {
       names += ["\(digits)/debuginfo", "\(digits)/executable"]
       names += ["\(name)/elf-buildid-\(digits)/\(name)", "_.debug/elf-buildid-sym-\(digits)/_.debug"]
     }
-    if identity.path.hasPrefix("/") {
+    if hasSharedPath {
       names += [String(identity.path.dropFirst()), "\(identity.path.dropFirst()).debug"]
     }
     // The debug name of a Windows module is that of its PDB.
@@ -64,9 +67,9 @@ struct SymbolCandidates {
   /// The paths of the module and its debug information on this machine.
   func systemPaths() -> [FilePath] {
     var paths: [FilePath] = []
-    if identity.path.hasPrefix("/") { paths.append(FilePath(argument: identity.path)) }
+    if hasSharedPath { paths.append(FilePath(argument: identity.path)) }
     if let path = buildIDPath(identity.buildID) { paths.append(FilePath("/usr/lib/debug/\(path).debug")) }
-    if identity.path.hasPrefix("/") {
+    if hasSharedPath {
       paths.append(FilePath(argument: "/usr/lib/debug\(identity.path).debug"))
       paths.append(FilePath(argument: "\(identity.path).debug"))
     }
