@@ -34,14 +34,23 @@ struct UnusualFileTests {
     try Tool.run(["symbols", "lookup", file] + addresses, in: folder)
   }
 
+  /// Ways in which a library has no section headers of use.
+  enum Hiding: CaseIterable { case noTable, emptyTable, otherPlaces }
+
   @Test(
-    "A library without section headers has the names of its dynamic symbols",
-    .enabled(if: hasCompiler, "cc is not installed"))
-  func withoutSections() throws {
+    "A library without section headers of use has the names of its dynamic symbols",
+    .enabled(if: hasCompiler, "cc is not installed"), arguments: Hiding.allCases)
+  func withoutSections(hiding: Hiding) throws {
     let folder = try TemporaryFolder()
     try Self.compile(Self.library, "", in: folder)
     var bytes = [UInt8](try Data(contentsOf: folder.url("shop.so")))
-    for place in Array(0x28..<0x30) + Array(0x3c..<0x40) { bytes[place] = 0 }
+    let table = (0..<8).reduce(0) { $0 | Int(bytes[0x28 + $1]) << (8 * $1) }
+    switch hiding {
+    case .noTable: for place in Array(0x28..<0x30) + Array(0x3c..<0x40) { bytes[place] = 0 }
+    case .emptyTable: for place in table..<bytes.count { bytes[place] = 0 }
+    case .otherPlaces:
+      for start in stride(from: table, to: bytes.count - 63, by: 64) { bytes[start + 28] = 0x7f }
+    }
     try folder.write(bytes, to: "bare.so")
     let place = try Self.address("shop_total", in: folder)
     let outcome = try Self.lookup("bare.so", [place], in: folder)
@@ -52,6 +61,24 @@ struct UnusualFileTests {
       text.split(separator: "\n").first { $0.contains("eh_frame_functions") }
     }
     #expect(frames(json) == frames(whole), "\(json)")
+  }
+
+  @Test("A name with a line feed is one line of an answer, and a blank is no name")
+  func lines() throws {
+    let folder = try TemporaryFolder()
+    var file = MachOSynth()
+    file.sections = [
+      .init(
+        segment: "__TEXT", name: "__text", address: file.base + 0x1000, bytes: [UInt8](repeating: 0, count: 96),
+        flags: 0x8000_0400)
+    ]
+    for (index, name) in ["_a\nb", "_ ", "_\u{1b}[31mred"].enumerated() {
+      file.symbols.append(.init(name: name, address: file.base + 0x1000 + UInt64(index) * 32))
+    }
+    try folder.write(file.bytes(), to: "odd.dylib")
+    let places = (0..<3).map { "0x" + String(file.base + 0x1000 + $0 * 32, radix: 16) }
+    let outcome = try Self.lookup("odd.dylib", places, in: folder)
+    #expect(outcome.text == "a\\nb\n??:0:0\n\n??\n??:0:0\n\n\\u{1b}[31mred\n??:0:0\n\n", "\(outcome.text)")
   }
 
   @Test("A symbol of one section does not name another one", .enabled(if: hasCompiler, "cc is not installed"))

@@ -105,8 +105,7 @@ extension RawSpan {
   /// the word that Apple's tools put in place of a name that they removed.
   func name(in range: ByteRange) -> String? {
     let name = text(in: ByteRange(offset: range.offset, count: min(range.count, 1 << 16)))
-    let isBlank = name.utf8.allSatisfy { $0 == 0x20 || $0 == 0x0d || $0 == 0x09 }
-    return isBlank || name == redactedName ? nil : name
+    return name == redactedName ? nil : nameUnlessBlank(name)
   }
 
   /// The offset of the next line feed, or the end of the bytes. Reading a symbol file of 100 MB spends most of its time

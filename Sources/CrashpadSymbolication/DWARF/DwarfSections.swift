@@ -216,7 +216,7 @@ final class DwarfSections {
   private lazy var alternate = makeAlternate()
 
   private func name(_ text: DwarfText, unit: Int?) -> String? {
-    self.text(text, unit: unit).flatMap { $0.isEmpty ? nil : $0 }
+    self.text(text, unit: unit).flatMap { nameUnlessBlank($0) }
   }
 
   /// The names of the function whose entry, or whose call's entry, is at `offset`: those of the entry itself, or of the

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import CrashpadBytes
 
-/// A copy of an ELF file that has no section headers, with headers for the parts to which the program headers lead: code,
+/// A copy of an ELF file that has no section headers of use, with headers for the parts to which the program headers lead: code,
 /// dynamic symbols and frame descriptions. Packers and sstrip(1) leave such files, and the loader runs them.
 ///
 /// Source: the System V ABI, "Dynamic Section", "Hash Table"; LSB, "Exception Frames"; for DT_GNU_HASH the code of glibc.
@@ -50,7 +50,22 @@ struct ElfSegmentImage {
       return false
     }
     // A count of 0 with a table is that of a file with more sections than the field has room for.
-    return (bytes.byteCount - start) / size >= max(count, 1)
+    let room = (bytes.byteCount - start) / size
+    guard room >= max(count, 1) else { return false }
+    // Programs that hide their parts have a table that leads to none.
+    return (0..<(count > 0 ? count : room)).contains { isSection(start + $0 * size, header, bytes) }
+  }
+
+  /// Whether a section header has a type, and bytes of the file.
+  private static func isSection(_ place: Int, _ header: ElfHeader, _ bytes: RawSpan) -> Bool {
+    func number(_ offset: Int, _ size: Int) -> UInt64 {
+      bytes.number(at: place + offset, size: size, header.isBigEndian)
+    }
+    let type = number(4, 4)
+    let (offset, count) = header.is64Bit ? (number(24, 8), number(32, 8)) : (number(16, 4), number(20, 4))
+    let (end, overflow) = offset.addingReportingOverflow(count)
+    // SHT_NULL and SHT_NOBITS have none.
+    return type != 0 && type != 8 && count > 0 && !overflow && end <= UInt64(bytes.byteCount)
   }
 
   private var wordSize: Int { header.is64Bit ? 8 : 4 }

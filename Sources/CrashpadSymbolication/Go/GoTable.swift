@@ -149,7 +149,7 @@ struct GoTable {
 
   func name(_ offset: Int) -> String? {
     bytes.withBytes { offset > 0 || names > 0 ? $0.string(at: UInt64(names + offset)) : nil }
-      .flatMap { $0.isEmpty ? nil : $0 }
+      .flatMap { nameUnlessBlank($0) }
   }
 
   /// Whether a name begins at an offset: behind the end of another one.

@@ -50,8 +50,8 @@ package struct SymbolizedAddress: Sendable, Hashable {
     package private(set) var closureNumber: Int?
 
     package init(function: String?, location: SourceLocation?) {
-      self.function = function
-      name = function
+      self.function = function.flatMap { nameUnlessBlank($0) }
+      name = self.function
       self.location = location
     }
 

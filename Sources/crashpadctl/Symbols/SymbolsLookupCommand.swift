@@ -191,15 +191,17 @@ struct SymbolsLookupCommand: Command {
   private func answer(_ query: LookupQuery, _ files: LookupFiles, _ demangler: inout Demangler, _ text: inout [UInt8]) {
     let found = found(query, files)
     if let data = found.data {
-      text += (data.named(demangler.name(data.symbol)).line(at: found.offset) + "\n??:0:0\n").utf8
+      let line = data.named(demangler.name(data.symbol)).line(at: found.offset)
+      text += (TextFormat.printable(line) + "\n??:0:0\n").utf8
     } else if found.frames.isEmpty {
       text += "??\n??:0:0\n".utf8
     }
     for frame in found.frames {
-      text += (name(frame, &demangler) ?? "??").utf8
+      // A name with a line feed would be two lines of an answer.
+      text += TextFormat.printable(name(frame, &demangler) ?? "??").utf8
       if found.symbol?.isNearest == true { text += " (nearest symbol)".utf8 }
       text.append(UInt8(ascii: "\n"))
-      text += (frame.location?.file ?? "??").utf8
+      text += TextFormat.printable(frame.location?.file ?? "??").utf8
       text.append(UInt8(ascii: ":"))
       text += String(frame.location?.line ?? 0).utf8
       text.append(UInt8(ascii: ":"))
