@@ -54,27 +54,46 @@ package struct ServerCache: Sendable {
   private func originFile(_ request: ServerRequest) -> FilePath { originFile(request.place.joined(separator: "/")) }
 
   /// The address from which a kept file is; nil if it is not known.
-  func origin(of request: ServerRequest) -> String? {
-    let file = originFile(request)
-    guard let bytes = hint({ try InputFile.prefix(of: file, count: 16 << 10) }) else { return nil }
-    let text = String(decoding: bytes, as: UTF8.self)
-    return text.hasSuffix("\n") ? String(text.dropLast()) : nil
+  func origin(of request: ServerRequest) -> String? { originWords(request)?.last }
+
+  /// The size and the address of a kept file; nil if the cache has nothing about it, or not all of its line.
+  private func originWords(_ request: ServerRequest) -> [String]? {
+    guard let bytes = hint({ try InputFile.prefix(of: originFile(request), count: 16 << 10) }), bytes.last == 0x0a
+    else { return nil }
+    return String(decoding: bytes.dropLast(), as: UTF8.self).split(separator: " ").map(String.init)
   }
 
-  func keepOrigin(_ url: String, of request: ServerRequest) throws {
-    try write(url, to: originFile(request))
+  /// Whether a file at its place has all of its bytes, so far as is known.
+  ///
+  /// Neither the file nor what is known about it is synced: a power failure may leave either with a part of its bytes.
+  func isWhole(_ request: ServerRequest) -> Bool {
+    switch FileKind.look(at: originFile(request)) {
+    // Another program may have put the file there.
+    case .absent: return true
+    case .found, .failed: break
+    }
+    guard let words = originWords(request), let size = words.first else { return false }
+    // Earlier versions kept the address alone.
+    guard words.count > 1 else { return true }
+    let status = hint { try FileStatus(at: place(request), followingLink: true) }
+    return status.map { String($0.size) == size } ?? false
   }
 
-  /// Whether the server had no such file a short time ago. `address` is the whole one, as a server may show other files with
-  /// other credentials.
-  func isAbsent(_ address: String, now: Int64) -> Bool {
-    let file = absences.appending(Self.key(address))
+  /// Keeps the address and the size of a file. Call it before the file gets its place: one that is cut is then always known to be.
+  func keepOrigin(_ url: String, size: Int64, of request: ServerRequest) throws {
+    try write("\(size) \(url)", to: originFile(request))
+  }
+
+  /// Whether the server had no such file a short time ago. `question` has all that the server was sent, as it may show other files
+  /// with other credentials.
+  func isAbsent(_ question: String, now: Int64) -> Bool {
+    let file = absences.appending(Self.key(question))
     guard let status = hint({ try FileStatus(at: file, followingLink: false) }) else { return false }
     return status.kind == .regular && status.modified <= now && now - status.modified < Self.absenceLifetime
   }
 
-  func keepAbsence(_ address: String, name: String) throws {
-    try write(name, to: absences.appending(Self.key(address)))
+  func keepAbsence(_ question: String, name: String) throws {
+    try write(name, to: absences.appending(Self.key(question)))
   }
 
   private func write(_ line: String, to file: FilePath) throws {
@@ -94,7 +113,10 @@ final class PartialFile: DownloadSink {
   private var isDone = false
   /// The server's mark of the file of which the bytes are; nil if the download can't continue.
   private var tag: String?
-  private var count: Int64 = 0
+  /// Whether the mark is on the disk, for other runs; nil before the first try.
+  private var isTagKept: Bool?
+  /// The number of its bytes.
+  private(set) var count: Int64 = 0
   /// Whether other runs know the name.
   private let isShared: Bool
 
@@ -113,6 +135,7 @@ final class PartialFile: DownloadSink {
   func write(_ bytes: RawSpan) throws(FileFailure) {
     try file.write(bytes)
     count += Int64(bytes.byteCount)
+    if count >= Self.continuedSize, isTagKept == nil { keepTag() }
   }
 
   // MARK: Continuing
@@ -121,32 +144,40 @@ final class PartialFile: DownloadSink {
   var start: DownloadStart? { tag.flatMap { count > 0 ? DownloadStart(offset: count, tag: $0) : nil } }
 
   func begin(_ tag: String?) throws(FileFailure) {
-    // Without its mark a part is never continued: it goes before the bytes do, and comes before others.
+    // Without its mark a part is never continued: it goes before the bytes do, and comes when they are many.
     removeTag()
     try file.empty()
     count = 0
+    if isShared { self.tag = tag }
+  }
+
+  /// A smaller part is not continued after a kill: the file for its mark costs as much as its bytes.
+  private static let continuedSize: Int64 = 1 << 20
+
+  private func keepTag() {
     guard isShared, let tag else { return }
     do {
       let output = try OutputFile(tagFile)
       try unsafe output.write((BootID.text + Array("\(tag)\n".utf8)).span.bytes)
       try output.commit(durable: false)
-      self.tag = tag
-    } catch {
-      // Then it can't be continued.
-      removeTag()
-    }
+      isTagKept = true
+    } catch { isTagKept = false }
   }
 
   /// Discards what is there.
   func restart() throws(FileFailure) { try begin(nil) }
 
   /// Leaves the bytes for the next run, if that can continue.
-  func leave() { isDone = start != nil }
+  func leave() {
+    guard start != nil else { return }
+    if isTagKept == nil { keepTag() }
+    isDone = isTagKept == true
+  }
 
   private var tagFile: FilePath { folder.path.appending("\(name).tag") }
 
   private func removeTag() {
-    tag = nil
+    (tag, isTagKept) = (nil, nil)
     if isShared { unsafe tagFile.withPlatformString { unsafe _ = unlink($0) } }
   }
 
@@ -156,6 +187,7 @@ final class PartialFile: DownloadSink {
     let text = hint { try InputFile.prefix(of: tagFile, count: 1024) } ?? []
     guard !BootID.text.isEmpty, text.starts(with: BootID.text), text.last == UInt8(ascii: "\n") else { return false }
     (tag, count) = (String(decoding: text.dropFirst(BootID.text.count).dropLast(), as: UTF8.self), size)
+    isTagKept = true
     try file.seekToEnd()
     return true
   }
@@ -172,7 +204,7 @@ final class PartialFile: DownloadSink {
     }
     guard result == 0 else { throw FileFailure(place, Errno(rawValue: errno)) }
     isDone = true
-    removeTag()
+    if isTagKept != nil { removeTag() }
   }
 
   /// Waits until no other process downloads the same file. Nil if `isThere` turned true meanwhile. A process that makes no

@@ -84,10 +84,18 @@ package final class SymbolServers: SymbolServerClient {
 
   package func kept(_ request: ServerRequest, _ identity: ModuleIdentity) -> (path: FilePath, url: String?)? {
     let place = cache.place(request)
-    if isFile(place, of: identity) { return (place, cache.origin(of: request)) }
+    if isKept(request, identity) { return (place, cache.origin(of: request)) }
+    if isFile(place, of: identity) {
+      report(.failed(url: place.string, reason: "it has not all of its bytes, and is not used"))
+    }
     guard servers[request.server].layout == .debuginfod else { return nil }
     let others = options.otherCaches.map { cache in request.place.reduce(cache) { $0.appending($1) } }
     return others.first { isFile($0, of: identity) }.map { ($0, nil) }
+  }
+
+  /// Whether the cache has the file. One that is not whole is downloaded again.
+  private func isKept(_ request: ServerRequest, _ identity: ModuleIdentity) -> Bool {
+    isFile(cache.place(request), of: identity) && cache.isWhole(request)
   }
 
   /// Whether a file has the module's id. One that can't be read is downloaded again.
@@ -103,15 +111,16 @@ package final class SymbolServers: SymbolServerClient {
 
     if options.isOffline { return answer(.notAsked("not asked, as the run is offline")) }
     if let obstacle = obstacle(to: request.server) { return answer(.notAsked("not asked again: \(obstacle)")) }
-    if cache.isAbsent(address.text, now: Int64(time(nil))) { return answer(.absentBefore) }
+    let question = question(address)
+    if cache.isAbsent(question, now: Int64(time(nil))) { return answer(.absentBefore) }
     let place = cache.place(request)
     do {
       let claimed = try PartialFile.claim(
         ServerCache.key(address.text), in: cache.parts, patience: options.limits.stall + .seconds(1)
-      ) { isFile(place, of: identity) || cache.isAbsent(address.text, now: Int64(time(nil))) }
+      ) { isKept(request, identity) || cache.isAbsent(question, now: Int64(time(nil))) }
       guard let part = claimed else {
         // Another run got it, or was answered that it is not there.
-        guard isFile(place, of: identity) else { return answer(.absentBefore) }
+        guard isKept(request, identity) else { return answer(.absentBefore) }
         return ServerAnswer(url: cache.origin(of: request), outcome: .kept, path: place)
       }
       // Another thread may have found out meanwhile.
@@ -121,6 +130,11 @@ package final class SymbolServers: SymbolServerClient {
       reportCache(error)
       return answer(.failed("the cache can't be used"))
     }
+  }
+
+  /// All that a server is sent, by which an absence is remembered.
+  private func question(_ address: WebAddress) -> String {
+    ([address.text] + options.http.headers.map { "\($0.name): \($0.value)" }).joined(separator: "\n")
   }
 
   private func get(
@@ -139,7 +153,7 @@ package final class SymbolServers: SymbolServerClient {
     case 200: break
     case 404:
       state.withLock { $0.servers[request.server].failures = 0 }
-      do { try cache.keepAbsence(address.text, name: url) } catch { reportCache(error) }
+      do { try cache.keepAbsence(question(address), name: url) } catch { reportCache(error) }
       return ServerAnswer(url: url, outcome: .absent)
     default: return ServerAnswer(url: url, outcome: .failed(failed(request.server, url, status)))
     }
@@ -149,12 +163,16 @@ package final class SymbolServers: SymbolServerClient {
         return refuse(request.server, url, "a file of another build, which is not used")
       }
       let place = cache.place(request)
+      do { try cache.keepOrigin(url, size: file.count, of: request) } catch { reportCache(error) }
       try file.move(to: place)
-      do { try cache.keepOrigin(url, of: request) } catch { reportCache(error) }
       state.withLock { $0.servers[request.server].failures = 0 }
       return ServerAnswer(url: url, outcome: .downloaded, path: place)
     } catch let error as SymbolFileIdentity.UnknownFormat {
       return refuse(request.server, url, error.isPDB ? "a PDB, which is not read" : "no symbol file")
+    } catch is SymbolInputs.SeveralFiles {
+      return refuse(request.server, url, "an archive with several symbol files")
+    } catch let error as SymbolInputs.Compressed {
+      return refuse(request.server, url, "a file that is compressed and \(error.reason)")
     } catch DecompressionFailure.unsupported {
       // The file may be what it should be: a library is missing here.
       let reason = "it sent a file that is compressed and \(DecompressionFailure.unsupported)"

@@ -18,6 +18,8 @@ final class FileServer: Sendable {
     case drip
     /// Has a mark of the file, sends the rest of it if it is asked for, and breaks off after a number of bytes.
     case marked([UInt8], tag: String, most: Int)
+    /// Breaks off after a number of bytes; sends one byte of the rest, and says that it is all.
+    case shortRest([UInt8], most: Int)
   }
 
   let port: Int
@@ -150,6 +152,13 @@ final class FileServer: Sendable {
       let rest = bytes[first...].prefix(most)
       return write("\(head)ETag: \(tag)\r\nContent-Length: \(bytes.count - first)\r\n\r\n", Array(rest))
         && first + rest.count == bytes.count
+    case .shortRest(let bytes, let most):
+      if fields.contains(where: { $0.hasPrefix("If-Range: ") }) {
+        let range = "Content-Range: bytes \(most)-\(bytes.count - 1)/\(bytes.count)\r\n"
+        return write("HTTP/1.1 206 Partial Content\r\n\(range)Content-Length: 1\r\n\r\n", [bytes[most]])
+      }
+      _ = write("HTTP/1.1 200 OK\r\nETag: \"1\"\r\nContent-Length: \(bytes.count)\r\n\r\n", Array(bytes.prefix(most)))
+      return false
     case .drip:
       guard write("HTTP/1.1 200 OK\r\nContent-Length: 1000000\r\n\r\n") else { return false }
       while write(".") { usleep(200_000) }

@@ -61,6 +61,48 @@ struct SymbolServerTests {
     #expect(offline.text == first.text, "\(offline.errorText)")
   }
 
+  @Test("A file of the cache that lost bytes in a power failure is not used, and downloaded again")
+  func cutCache() throws {
+    let sample = try Sample()
+    let server = try FileServer { [sample] path in path == sample.path ? .file(sample.symbols) : .status(404) }
+    func requests() -> Int { server.paths.filter { $0 == sample.path }.count }
+    let first = try sample.symbolize([server])
+    let file = sample.folder.url("cache" + sample.path)
+    let origins = sample.folder.url("cache/.crashpadctl/origins")
+    let origin = origins.appending(
+      path: try #require(FileManager.default.contentsOfDirectory(atPath: origins.path).first))
+    let known = try Data(contentsOf: origin)
+    // The file has its id, and not its names; the address has no bytes, or half of them.
+    let line = sample.symbols.firstIndex(of: 0x0a)! + 1
+    for (bytes, facts) in [(line, known.count), (sample.symbols.count, 0), (sample.symbols.count, known.count - 3)] {
+      try Data(sample.symbols[..<bytes]).write(to: file)
+      try known.prefix(facts).write(to: origin)
+      let offline = try sample.symbolize([], ["--offline"])
+      #expect(!Self.isNamed(offline) && offline.errorText.contains("not all of its bytes"), "\(offline.errorText)")
+      let count = requests()
+      let outcome = try sample.symbolize([server])
+      #expect(outcome.text == first.text, "\(outcome.errorText)")
+      #expect(requests() == count + 1)
+      #expect(try Data(contentsOf: file) == Data(sample.symbols) && Data(contentsOf: origin) == known)
+    }
+    // A file of another program, whose address is not known.
+    try FileManager.default.removeItem(at: origins)
+    let count = requests()
+    #expect(try sample.symbolize([server]).text == first.text)
+    #expect(requests() == count)
+  }
+
+  @Test("A file that a server does not show with one token is asked for again with another one")
+  func otherToken() throws {
+    let sample = try Sample()
+    let server = try FileServer { _ in .status(404) }
+    for (field, isAsked) in [("A: 1", true), ("A: 1", false), ("A: 2", true), ("A: 1", false)] {
+      let count = server.paths.count
+      _ = try sample.symbolize([server], ["--symbols-header", field])
+      #expect((server.paths.count > count) == isAsked, "\(field)")
+    }
+  }
+
   @Test("A compressed file is kept as what it holds")
   func compressed() throws {
     let sample = try Sample()
@@ -92,6 +134,14 @@ struct SymbolServerTests {
     ("silence", .hang, "timed out"), ("drip", .drip, "timed out"),
     ("cut", .cut([1, 2, 3]), "the connection broke off"),
     ("unmarked", .unmarked(Array("MODULE".utf8)), "no length"), ("page", .file(Array("<html>".utf8)), "no symbol file"),
+    (
+      "archive", .file(Packing.zip(["a.sym", "b.sym"].map { Packing.Member($0, Array("MODULE Linux".utf8)) })),
+      "an archive with several"
+    ),
+    (
+      "closed archive", .file(Packing.zip([.init("a.sym", Array("MODULE Linux".utf8), isEncrypted: true)])),
+      "a file that is compressed and"
+    ),
     ("circle", .redirect("/again"), "redirects"), ("elsewhere", .redirect("file:///etc/passwd"), "redirects"),
   ]
 
@@ -188,6 +238,18 @@ struct SymbolServerTests {
     for _ in 0..<3 { _ = try sample.symbolize([server]) }
     let kept = [UInt8](try Data(contentsOf: sample.folder.url("cache" + sample.path)))
     #expect(kept == whole + Array("PUBLIC ffffff 0 last\n".utf8))
+  }
+
+  @Test("The rest of a file that has fewer bytes than its range is not used")
+  func shortRest() throws {
+    let sample = try Sample()
+    let server = try FileServer { [sample] path in
+      path == sample.path ? .shortRest(sample.symbols, most: sample.symbols.count - 9) : .status(404)
+    }
+    let outcome = try sample.symbolize([server])
+    #expect(!Self.isNamed(outcome) && !outcome.errorText.isEmpty, "\(outcome.errorText)")
+    #expect(server.fields.contains { $0.hasPrefix("Range: ") })
+    #expect(sample.kept.isEmpty)
   }
 
   @Test("Header fields go to the server that they are for, and not where it redirects to")

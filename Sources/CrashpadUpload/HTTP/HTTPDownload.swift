@@ -172,8 +172,8 @@ private final class Download {
   private let start: DownloadStart?
   private var hasBegun = false
   private var tag: String?
-  /// The first byte that the answer has of the file; nil if it does not go on to the file's end.
-  private var rangeStart: Int64?
+  /// The first byte that the answer has of the file, and the file's size; nil if it does not go on to the file's end.
+  private var range: (start: Int64, size: Int64)?
   private var discarded = 0
   private static let mostDiscarded = 1 << 20
 
@@ -188,15 +188,19 @@ private final class Download {
 
   /// Call at the end of an answer, which may have no bytes.
   func finish() throws(DownloadFailure) {
-    guard status == 200 || isContinued, !hasBegun else { return }
-    do throws(FileFailure) { try begin() } catch { throw .file(error) }
-    if let failure { throw failure }
+    guard status == 200 || isContinued else { return }
+    if !hasBegun {
+      do throws(FileFailure) { try begin() } catch { throw .file(error) }
+      if let failure { throw failure }
+    }
+    // The length of the answer may be another one than that of its range.
+    if isContinued, count != range?.size { throw .otherPart }
   }
 
   private func begin() throws(FileFailure) {
     hasBegun = true
     if let start, isContinued {
-      if rangeStart != start.offset { failure = .otherPart }
+      if range?.start != start.offset { failure = .otherPart }
       count = start.offset
     } else {
       try sink.begin(tag)
@@ -229,13 +233,13 @@ private final class Download {
 
   private static let longestTag = 256
 
-  /// The first number of "content-range: bytes 10-19/20", if the range reaches the end.
-  private static func start(ofRange line: String) -> Int64? {
+  /// The first and the last number of "content-range: bytes 10-19/20", if the range reaches the end.
+  private static func range(_ line: String) -> (start: Int64, size: Int64)? {
     let numbers = line.split { !$0.isNumber }.compactMap { Int64($0) }
     guard line.contains("bytes "), numbers.count == 3, numbers[0] <= numbers[1], numbers[1] < .max,
       numbers[1] + 1 == numbers[2]
     else { return nil }
-    return numbers[0]
+    return (numbers[0], numbers[2])
   }
 
   private func fail(_ failure: DownloadFailure) -> Int {
@@ -250,11 +254,11 @@ private final class Download {
     if line.hasPrefix("http/") {
       // A proxy's answer, or a provisional one, may come before the one that counts.
       (status, hasEnd) = (line.split(separator: " ").dropFirst().first.flatMap { Int($0.prefix(3)) } ?? 0, false)
-      (tag, rangeStart) = (nil, nil)
+      (tag, range) = (nil, nil)
     } else if line.hasPrefix("content-length:") || line.hasPrefix("transfer-encoding:") && line.contains("chunked") {
       hasEnd = true
     } else if line.hasPrefix("content-range:") {
-      rangeStart = Self.start(ofRange: line)
+      range = Self.range(line)
     } else if line.hasPrefix("etag:") {
       let value = unsafe String(decoding: bytes, as: UTF8.self).dropFirst(5).filter { !$0.isWhitespace }
       // A weak mark, with W/ before it, is that of files that only mean the same.
