@@ -11,6 +11,7 @@ func bench(_ arguments: [String]) -> Int32 {
       return 0
     }
     if arguments.first == CaptureChild.option { return CaptureChild.run(arguments) }
+    if arguments.count == 2, arguments[0] == TreeRecipe.option { return TreeRecipe.readBundles(below: arguments[1]) }
     guard let options = Options(arguments) else { throw BenchError(text: Options.usage) }
     let workspace = try Workspace(tool: options.tool)
     // An interrupt then ends the child, which ends the bench as any failure does, and nothing is left behind.

@@ -23,6 +23,10 @@ enum Recipe: String {
   case hugeUpload
   /// Functions: a symbol file in Breakpad's format, and a dump whose stacks go through its functions.
   case symbolFile, symbolDump
+  /// Bundles of debug information, each with an id of its own, a hundred in a directory.
+  case bundles
+  /// The number of a bundle: a dump of its module; without one, of twenty modules that no bundle is of.
+  case bundleDump
   /// Bytes, about: one `.ips` with ten frames in each of its threads.
   case appleReport
   /// `.ips` files of about 30 KB in a directory.
@@ -38,7 +42,9 @@ enum Recipe: String {
   static let option = "--make"
 
   func write(_ number: Int, to path: String) throws {
-    if self == .directory {
+    if self == .bundles {
+      for index in 0..<number { try TreeRecipe.writeBundle(index, below: path) }
+    } else if self == .directory {
       try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
       for index in 0..<number {
         let (bytes, name) = Self.pending(index)
@@ -129,6 +135,7 @@ enum Recipe: String {
     case .shuffledRegions: return Self.shuffled(number)
     case .symbolFile: return SymbolRecipe(functions: number).symbolFile()
     case .symbolDump: return SymbolRecipe(functions: number).dump(threads: 40, frames: 60)
+    case .bundleDump: return TreeRecipe.dump(number)
     case .appleReport: return Self.appleReport(number)
     default: break
     }
@@ -193,8 +200,8 @@ enum Recipe: String {
       parameters = SynthParameters()
       parameters.threadCount = number
       parameters.moduleCount = 400
-    case .directory, .reports, .uploads, .hugeUpload, .shuffledRegions, .symbolFile, .symbolDump, .appleReport,
-      .appleReports:
+    case .directory, .reports, .uploads, .hugeUpload, .shuffledRegions, .symbolFile, .symbolDump, .bundles,
+      .bundleDump, .appleReport, .appleReports:
       break
     }
     return parameters

@@ -7,6 +7,7 @@ import FoundationEssentials
 extension Bench {
   func symbols() throws {
     try addresses()
+    try trees()
     try walking()
     try threads()
   }
@@ -159,7 +160,7 @@ extension Bench {
     }
   }
 
-  private func showProcessorTime(_ results: [Timing]) {
+  func showProcessorTime(_ results: [Timing]) {
     var table = Table("", "user ms", "system ms", "both", "ratio", "median ms", "peak MiB")
     for result in results {
       table.add(
@@ -173,5 +174,5 @@ extension Bench {
 
 extension Timing {
   /// Seconds of user and system time.
-  fileprivate var processor: Double { user.median + system.median }
+  var processor: Double { user.median + system.median }
 }

@@ -23,9 +23,14 @@ struct TreeIndexTests {
   private static func dSYM(_ number: Int) -> [UInt8] {
     var file = MachOSynth()
     file.kind = 10
-    let halves = [id(number).uuid.high, id(number).uuid.low]
-    file.uuid = halves.flatMap { half in (0..<8).map { UInt8(truncatingIfNeeded: half >> (56 - 8 * $0)) } }
+    file.uuid = uuid(number)
     return file.bytes()
+  }
+
+  private static func uuid(_ number: Int) -> [UInt8] {
+    [id(number).uuid.high, id(number).uuid.low].flatMap { half in
+      (0..<8).map { UInt8(truncatingIfNeeded: half >> (56 - 8 * $0)) }
+    }
   }
 
   /// A tree with files of each kind, and the store of its index.
@@ -50,6 +55,9 @@ struct TreeIndexTests {
       try folder.write(sym(6), to: "elsewhere")
       try folder.write(sym(7), to: "elsewhere7")
       try folder.write(Array("no symbols".utf8), to: "tree/readme")
+      var library = MachOSynth()
+      library.uuid = TreeIndexTests.uuid(10)
+      try folder.write(library.bytes(), to: "tree/iPhone14,5 18.1 (22B83)/Symbols/usr/lib/system/libx.dylib")
       for (name, target) in [("link", "elsewhere"), ("dangling", "nothing")] {
         try FileManager.default.createSymbolicLink(
           atPath: folder.url("tree/\(name)").path, withDestinationPath: folder.url(target).path)
@@ -73,7 +81,7 @@ struct TreeIndexTests {
   func sameFiles() throws {
     let tree = try Tree()
     let plain = tree.found(nil)
-    #expect(plain.map(\.count) == [1, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0, 0])
+    #expect(plain.map(\.count) == [1, 1, 1, 1, 1, 1, 1, 0, 0, 0, 1, 0])
     Tree.wait()
     #expect(tree.found(tree.store) == plain)
     #expect(tree.isKept)
@@ -219,9 +227,12 @@ struct TreeIndexTests {
       Array(
         "MODULE mac arm64 \(Self.id(400).text) M\n".utf8), to: "none.sym")
     try FileManager.default.setAttributes([.posixPermissions: 0], ofItemAtPath: folder.url("tree/closed").path)
+    // Two runs at once, which make one index.
     let run = """
-      mkdir -p cache && chmod 777 cache; as-nobody env XDG_CACHE_HOME=$PWD/cache crashpadctl symbols index \
-      --prepare tree 2>&1 | tail -n 1; find cache -type f | wc -l
+      mkdir -p cache && chmod 777 cache
+      as-nobody sh -c 'XDG_CACHE_HOME=$PWD/cache; export XDG_CACHE_HOME
+        for run in 1 2; do crashpadctl symbols index --prepare tree > /dev/null 2>&1 & done; wait'
+      find cache -type f | wc -l
       """
     Thread.sleep(forTimeInterval: 3.2)
     let first = try Tool.shell(run, in: folder)
@@ -230,5 +241,17 @@ struct TreeIndexTests {
     Thread.sleep(forTimeInterval: 3.2)
     let second = try Tool.shell(run, in: folder)
     #expect(second.text.hasSuffix("1\n"), "\(second.text)")
+    // A cache that can't be written changes nothing but the time.
+    let closed = """
+      mkdir closed && chmod 555 closed; as-nobody sh -c 'XDG_CACHE_HOME=$PWD/closed crashpadctl symbols check \
+      --no-system --symbols tree crash.idump'; rmdir closed
+      """
+    var parameters = SynthParameters(seed: 1)
+    parameters.exception = .badAccess
+    try folder.write(SynthDump(parameters).bytes, to: "crash.idump")
+    let third = try Tool.shell(closed, in: folder)
+    let expected = try Tool.shell(
+      "crashpadctl symbols check --no-system --no-symbols-index --symbols tree crash.idump", in: folder)
+    #expect(third.text == expected.text && third.errorText == expected.errorText, "\(third.text)\(third.errorText)")
   }
 }

@@ -194,9 +194,12 @@ package final class TreeIndex: Sendable {
   package func isCurrent(_ extent: Extent) -> Bool {
     guard let folder = hint({ try Folder(folder) }) else { return false }
     guard extent == .whole else {
-      return (0..<layout.directories.count).allSatisfy { number in
-        let place = layout.directories.place(number)
-        return input.withBytes { $0.uint32(at: place + 4) } == Self.inBundle || isUnchanged(place, .directory, folder)
+      return unsafe input.withUnsafeBytes { buffer in
+        let bytes = unsafe RawSpan(_unsafeBytes: buffer)
+        return (0..<layout.directories.count).allSatisfy { number in
+          let place = layout.directories.place(number)
+          return unsafe bytes.uint32(at: place + 4) == Self.inBundle || isUnchanged(place, .directory, folder, buffer)
+        }
       }
     }
     let tables = [layout.directories, layout.files, layout.links]
@@ -215,38 +218,44 @@ package final class TreeIndex: Sendable {
 
   /// Whether nothing changed in one of the equal parts of the tables, which list files in the order of their directories.
   private func isUnchanged(_ block: Int, of blockCount: Int, _ folder: Folder) -> Bool {
-    func places(_ table: Table) -> some Sequence<Int> {
-      (block * table.count / blockCount..<(block + 1) * table.count / blockCount).lazy.map { table.place($0) }
+    func all(_ table: Table, _ isSame: (Int) -> Bool) -> Bool {
+      (block * table.count / blockCount..<(block + 1) * table.count / blockCount).allSatisfy {
+        isSame(table.place($0))
+      }
     }
-    return places(layout.directories).allSatisfy { isUnchanged($0, .directory, folder) }
-      && places(layout.files).allSatisfy { isUnchanged($0, .regular, folder) }
-      && places(layout.links).allSatisfy { isNoFile($0, folder) }
+    // Once for all entries: a generic function of another target is slow, and there are many thousand of them.
+    return unsafe input.withUnsafeBytes { buffer in
+      all(layout.directories) { unsafe isUnchanged($0, .directory, folder, buffer) }
+        && all(layout.files) { unsafe isUnchanged($0, .regular, folder, buffer) }
+        && all(layout.links) { unsafe isNoFile($0, folder, buffer) }
+    }
   }
 
   /// Whether a link leads to no regular file.
-  private func isNoFile(_ place: Int, _ folder: Folder) -> Bool {
-    do throws(Errno) { return try status(place, folder).kind != .regular } catch {
+  private func isNoFile(_ place: Int, _ folder: Folder, _ buffer: UnsafeRawBufferPointer) -> Bool {
+    do throws(Errno) { return try unsafe status(place, folder, buffer).kind != .regular } catch {
       return [.noSuchFileOrDirectory, .notDirectory, .tooManySymbolicLinkLevels].contains(error)
     }
   }
 
-  private func isUnchanged(_ place: Int, _ kind: FileStatus.Kind, _ folder: Folder) -> Bool {
+  private func isUnchanged(
+    _ place: Int, _ kind: FileStatus.Kind, _ folder: Folder, _ buffer: UnsafeRawBufferPointer
+  ) -> Bool {
+    let status: FileStatus
     // One that can't be looked at may have become anything.
-    guard let status = hint({ try status(place, folder) }), status.kind == kind else { return false }
-    return status.identity.isUnchanged(since: input.withBytes { FileIdentity($0, at: place + 8) })
+    do throws(Errno) { status = try unsafe self.status(place, folder, buffer) } catch { return false }
+    let known = unsafe FileIdentity(RawSpan(_unsafeBytes: buffer), at: place + 8)
+    return status.kind == kind && status.identity.isUnchanged(since: known)
   }
 
   /// The status of the file whose path is named at a place of a table.
-  private func status(_ place: Int, _ folder: Folder) throws(Errno) -> FileStatus {
-    let result: Result<FileStatus, Errno> = unsafe input.withUnsafeBytes { buffer in
-      let offset = unsafe RawSpan(_unsafeBytes: buffer).uint32(at: place)
-      guard Int(offset) < layout.texts.count, let start = buffer.baseAddress else {
-        return .failure(.noSuchFileOrDirectory)
-      }
-      let text = unsafe (start + layout.texts.offset + Int(offset)).assumingMemoryBound(to: CChar.self)
-      do throws(Errno) { return unsafe .success(try folder.status(at: text)) } catch { return .failure(error) }
-    }
-    return try result.get()
+  private func status(
+    _ place: Int, _ folder: Folder, _ buffer: UnsafeRawBufferPointer
+  ) throws(Errno) -> FileStatus {
+    let offset = unsafe RawSpan(_unsafeBytes: buffer).uint32(at: place)
+    guard Int(offset) < layout.texts.count, let start = buffer.baseAddress else { throw .noSuchFileOrDirectory }
+    return try unsafe folder.status(
+      at: (start + layout.texts.offset + Int(offset)).assumingMemoryBound(to: CChar.self))
   }
 }
 
