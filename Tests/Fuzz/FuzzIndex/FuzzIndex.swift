@@ -7,10 +7,15 @@ import Glibc
 import SystemPackage
 
 /// An index with changed bytes under a right checksum. An input that begins as an ELF file does is one, and the index is that of the
-/// file: its last bytes are the changes. Of any other input all bytes are, and the index is that of a tree.
+/// file: its last bytes are the changes. One that begins as a zip archive does is a file of a tree with an index. Of any other
+/// input all bytes are changes, and the index is that of a tree.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzz(_ data: UnsafePointer<UInt8>?, _ size: Int) -> CInt {
   let bytes = unsafe Array(UnsafeBufferPointer(start: data, count: size))
+  if bytes.starts(with: [0x50, 0x4b, 3, 4]) {
+    archive.ask(bytes)
+    return 0
+  }
   guard bytes.starts(with: [0x7f, 0x45, 0x4c, 0x46]) else {
     tree.ask(changing(tree.index, from: 16, bytes[...]))
     return 0
@@ -69,6 +74,40 @@ private struct Tree {
       }
     }
     _ = (index.unread, index.isCurrent(.whole), index.hasSymbols)
+  }
+}
+
+// MARK: Archives
+
+private let archive = Archive()
+
+/// An archive with symbol files, alone and in a tree.
+private struct Archive {
+  private let folder = temporary.appending("archives")
+
+  func ask(_ bytes: [UInt8]) {
+    try! createDirectories(folder)
+    let path = folder.appending("symbols.zip")
+    let file = try! OutputFile(path)
+    try! unsafe file.write(bytes.span.bytes)
+    try! file.commit(durable: false)
+    // Whatever the ids are, those of the seeds are asked for.
+    for id in [DebugID(text: "0123456789ABCDEF0123456789ABCDEF0"), DebugID(text: "00112233445566778899AABBCCDDEEFF0")] {
+      let module = ModuleIdentity(path: "/app/M", debugID: id, buildID: [])
+      let plain = found(module, [path], nil)
+      let first = found(module, [folder], store)
+      precondition(found(module, [folder], store) == first)
+      // In a tree, a module without a name is looked for by its id alone.
+      precondition(plain.isEmpty || first == [path], "\(plain) \(first)")
+    }
+    for file in store.files { unsafe file.withPlatformString { unsafe _ = unlink($0) } }
+  }
+
+  private func found(_ module: ModuleIdentity, _ paths: [FilePath], _ store: IndexStore?) -> [FilePath] {
+    let search = SymbolSearch(paths: paths, looksInSystem: false, indexes: store)
+    let matches = search.find(module)
+    for symbols in matches.symbols { _ = symbols.symbolize(0x1000) }
+    return matches.files.map(\.path)
   }
 }
 

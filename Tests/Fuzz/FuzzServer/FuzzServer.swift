@@ -8,13 +8,24 @@ import Glibc
 import Synchronization
 import SystemPackage
 
-/// The bytes of a server's answer, head and all. Whatever they are, the cache gets no file but one of the module that was asked for.
+/// The bytes of a server's answers, head and all: each begins with "HTTP/", and the last one is repeated. Two runs ask, so that
+/// downloads are continued by the same run and by the next. Whatever the bytes are, the cache gets no file but one of the module
+/// that was asked for.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzz(_ data: UnsafePointer<UInt8>?, _ size: Int) -> CInt {
   let bytes = unsafe Array(UnsafeBufferPointer(start: data, count: size))
   // An input without a head gets one, so that bodies are changed, too.
   let isWhole = bytes.starts(with: Array("HTTP/".utf8))
-  server.answer.withLock { $0 = isWhole ? bytes : head(bytes.count) + bytes }
+  server.answers.withLock { $0 = isWhole ? answers(bytes[...]) : [head(bytes.count) + bytes] }
+  for _ in 0..<2 {
+    ask()
+    check()
+  }
+  removeFiles()
+  return 0
+}
+
+private func ask() {
   var options = SymbolServerOptions()
   options.limits.size = 1 << 20
   (options.limits.stall, options.limits.total) = (.seconds(1), .seconds(2))
@@ -22,9 +33,13 @@ public func fuzz(_ data: UnsafePointer<UInt8>?, _ size: Int) -> CInt {
   let search = SymbolSearch(paths: [], looksInSystem: false, servers: client)
   let found = search.find(identity)
   for symbols in found.symbols { _ = symbols.symbolize(0x1000) }
-  check()
-  removeFiles()
-  return 0
+}
+
+private func answers(_ bytes: ArraySlice<UInt8>) -> [[UInt8]] {
+  let start = Array("HTTP/".utf8)
+  var places = bytes.indices.filter { bytes[$0...].starts(with: start) }
+  places.append(bytes.endIndex)
+  return zip(places, places.dropFirst()).map { Array(bytes[$0..<$1]) }
 }
 
 private func head(_ count: Int) -> [UInt8] { Array("HTTP/1.1 200 OK\r\nContent-Length: \(count)\r\n\r\n".utf8) }
@@ -58,9 +73,9 @@ private func removeFiles() {
 
 private let server = Server()
 
-/// Sends the same bytes for each request, and closes the connection.
+/// Sends an answer for each request, and closes the connection.
 private final class Server: Sendable {
-  let answer = Mutex<[UInt8]>([])
+  let answers = Mutex<[[UInt8]]>([])
   let symbols: SymbolServer
 
   init() {
@@ -93,7 +108,7 @@ private final class Server: Sendable {
       guard connection >= 0 else { continue }
       var request = [UInt8](repeating: 0, count: 8192)
       _ = unsafe recv(connection, &request, request.count, 0)
-      let bytes = answer.withLock { $0 }
+      let bytes = answers.withLock { answers in answers.count > 1 ? answers.removeFirst() : answers.first ?? [] }
       _ = unsafe send(connection, bytes, bytes.count, CInt(MSG_NOSIGNAL))
       close(connection)
     }
