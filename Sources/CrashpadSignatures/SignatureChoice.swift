@@ -72,11 +72,14 @@ struct SignatureChoice {
   /// Only what leads to the signal counts. A function of the program is part of it if something that raised called it.
   private func raisedKind(from start: Int) -> String? {
     var raised: String?
-    let depth = entries.indices[start...].prefix(Self.raiseDepth)
+    var depth = entries.indices[start...].prefix(Self.raiseDepth)
     let last = depth.last { entries[$0].rule.map { $0.callsNothing && $0.meaning != nil } ?? false }
+    // The function that raised says whose exception it is too.
+    if let own = depth.first(where: { index in entries[index].isOwn && last.map { index > $0 } ?? true }) {
+      depth = depth.prefix(through: own)
+    }
     for index in depth {
       let entry = entries[index]
-      if entry.isOwn, last.map({ index > $0 }) ?? true { break }
       guard let rule = entry.rule else { continue }
       if rule.frameClass == .raise, let meaning = rule.meaning { raised = meaning }
       // The allocator aborts for memory that was corrupted before, and not for its caller's own reason.
@@ -89,8 +92,7 @@ struct SignatureChoice {
   /// exceptions too.
   private func exception(of raised: String, _ frames: ArraySlice<StackEntry>) -> String {
     guard raised == "exception:C++" || raised == "exception:NSException" else { return raised }
-    let end = frames.firstIndex { $0.isOwn }.map { $0 + 1 } ?? frames.endIndex
-    return switch RaisedException(frames[..<end].map(\.name), on: kind.system) {
+    return switch RaisedException(frames.map(\.name), on: kind.system) {
     case .objectiveC: "exception:NSException"
     case .cxx: "exception:C++"
     case .objectiveCOrCxx: "exception"
@@ -114,7 +116,11 @@ struct SignatureChoice {
       return stack.take(anchor, "recursion", "the first by name of the functions that repeat")
     }
     if kind.mayBeIdle, stack.isIdle(from: start) { return stack.flag(.idle, "idle") }
-    guard let own = entries.indices[start...].first(where: { isOwn($0) }) else { return takeOther(from: start) }
+    let last = entries.lastIndex { $0.rule?.id == "app-loop" } ?? entries.endIndex
+    // The program's functions that started the loop of events are outside of all that happens in it.
+    guard let own = entries.indices[start...].first(where: { isOwn($0) }), own < last else {
+      return takeOther(from: start)
+    }
     let path = entries[own].isNamed || !kind.isAbort ? nil : stack.path(from: own)
     stack.take(own, "in-app", "the first function of the program that no rule skips")
     if let path { return stack.add(path, path) }
@@ -144,7 +150,9 @@ struct SignatureChoice {
     let callee = own > start ? entries[own - 1].rule : nil
     if kind.text == "abort", callee?.id == "abort" { return true }
     guard kind.isAbort || kind.text == "trap", callee.map({ $0.frameClass == .raise }) ?? true else { return false }
-    return entries[own].name.map(WrapperName.isWrapper) ?? false
+    guard let name = entries[own].name else { return false }
+    // A generic function has one name for all types, and raises for its caller, which chose one.
+    return WrapperName.isWrapper(name) || kind.isAbort && ["<T>", "[T]"].contains { name.containsBytes($0) }
   }
 
   // MARK: Stacks without the program
@@ -154,18 +162,34 @@ struct SignatureChoice {
     let isLibraryOnly = { (entry: StackEntry) in
       RuleIndex.shared.rule(nil, in: entry.module?.name, .unknown) != nil
     }
-    if let system = indices.first(where: { stack.isTaken($0) && !isLibraryOnly(entries[$0]) }) {
+    let isEngine = { (entry: StackEntry) in entry.rule?.id == "unnamed-engine" }
+    // An engine that came with the program says more than what it called or what called it.
+    let other = indices.first { index in
+      !entries[index].isInApp && stack.isTaken(index) && !isLibraryOnly(entries[index])
+        || stack.decisions[index] == nil && isEngine(entries[index])
+    }
+    if let other {
       stack.flags = [.system]
-      return stack.take(system, "system", "no function of the program is in the stack", mark: " (system)")
+      let reason =
+        indices.contains { isOwn($0) }
+        ? "the program's functions only started the loop of events" : "no function of the program is in the stack"
+      return stack.take(other, "system", reason, mark: " (system)")
     }
     stack.flags = [.runtimeOnly]
-    // A raise is the same for all faults.
-    let named = indices.filter { entries[$0].isNamed && stack.decisions[$0] == nil }
-    let frame =
-      named.first { entries[$0].rule?.frameClass != .raise } ?? named.first
-      ?? indices.first { entries[$0].module != nil }
-    guard let frame else { return stack.flag(.noThread, "no-thread") }
+    guard let frame = runtimeFrame(indices) else { return stack.flag(.noThread, "no-thread") }
     stack.take(frame, "runtime-only", "every frame is skipped", mark: " (runtime only)")
+  }
+
+  /// The frame of runtimes that says most: what uses an object, raises or copies is the same for all faults.
+  private func runtimeFrame(_ indices: Range<Int>) -> Int? {
+    let named = indices.filter { entries[$0].isNamed && stack.decisions[$0] == nil }
+    let caller = named.first { index in
+      guard let rule = entries[index].rule else { return false }
+      return rule.frameClass == .runtime && rule.meaning == nil && !rule.callsNothing
+    }
+    return caller ?? named.first { entries[$0].rule?.frameClass != .raise } ?? named.first
+      ?? indices.first { entries[$0].module.map { !$0.isCLibrary } ?? false }
+      ?? indices.first { entries[$0].module != nil }
   }
 }
 
@@ -179,7 +203,9 @@ enum WrapperName {
     return words.contains(last) || parts.contains { last.containsBytes($0) }
   }
 
-  private static let words: Set<String> = ["die", "fail", "crash", "abort", "terminate", "bug", "fault", "raise"]
+  private static let words: Set<String> = [
+    "die", "fail", "crash", "abort", "terminate", "bug", "fault", "raise", "must",
+  ]
   private static let parts = [
     "assert", "fatal", "panic", "unreachable", "notreached", "terminatehandler", "crashfail", "checkfail",
   ]

@@ -139,12 +139,12 @@ final class SignatureNames: Sendable {
       name.hasSuffix(".debug.dylib") ? String(name.dropLast(12)) : String(name.prefix { $0 != "." })
     }
     let name = symbol.map { FunctionName.normalized($0, image: image, version) }.flatMap { $0.isEmpty ? nil : $0 }
-    // Patterns are compared with the name of version 1: without parameters, and without numbers of closures.
-    var plain = version == .first ? name : symbol.map { FunctionName.normalized($0, image: image, .first) }
+    var compared =
+      version == .first
+      ? name.map(FunctionName.withoutClosure) : symbol.map { FunctionName.compared($0, image: image) }
     // A closure in the code of a file.
-    if version != .first, plain.map(FunctionName.withoutClosure)?.isEmpty == true { plain = name }
-    let value = Value(
-      name: name, rule: rule(plain.map(FunctionName.withoutClosure), symbol, in: place, file, isInlined: isInlined))
+    if version != .first, compared?.isEmpty == true { compared = name }
+    let value = Value(name: name, rule: rule(compared, symbol, in: place, file, isInlined: isInlined))
     known.withLock { known in
       if known.count >= Self.capacity { known.removeAll() }
       known[key] = value

@@ -130,7 +130,6 @@ struct SignatureStack {
       counts[entries[index].key, default: (0, index)].count += 1
     }
     let most = counts.values.map(\.count).max() ?? 0
-    guard most >= 3 else { return nil }
     let repeated = counts.filter { $0.value.count >= 3 && 2 * $0.value.count >= most }
     let own = repeated.filter { entries[$0.value.first].isInApp }
     return (own.isEmpty ? repeated : own).min { Array($0.key.utf8).lexicographicallyPrecedes(Array($1.key.utf8)) }?

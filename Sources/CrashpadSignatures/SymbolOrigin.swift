@@ -13,12 +13,14 @@ package struct Language: OptionSet, Sendable, Hashable {
   package static let swift = Language(rawValue: 8)
   package static let rust = Language(rawValue: 16)
   package static let go = Language(rawValue: 32)
-  package static let any: Language = [.c, .cxx, .objectiveC, .swift, .rust, .go]
+  package static let kotlin = Language(rawValue: 64)
+  package static let any: Language = [.c, .cxx, .objectiveC, .swift, .rust, .go, .kotlin]
 
   /// The names of the languages, for the manual.
   package var names: [String] {
     let all: [(Language, String)] = [
       (.c, "C"), (.cxx, "C++"), (.objectiveC, "Objective-C"), (.swift, "Swift"), (.rust, "Rust"), (.go, "Go"),
+      (.kotlin, "Kotlin"),
     ]
     return all.filter { contains($0.0) }.map(\.1)
   }
@@ -66,6 +68,7 @@ struct SymbolOrigin: Sendable, Hashable {
   private static func languages(_ symbol: String, isGo: Bool) -> Language {
     let name = NameText(symbol)
     if name.hasPrefix("Swift runtime failure: ") { return .swift }
+    if name.hasPrefix("kfun:") { return .kotlin }
     if name.hasPrefix("<"), name.hasSuffix(">"), !name.contains("::") { return .any }
     let mangled = name.bytes.drop { $0 == UInt8(ascii: "_") }
     let underscores = name.bytes.count - mangled.count

@@ -73,6 +73,18 @@ extension ChoiceTests {
     #expect(Self.signature(kind, frames + bottom).text == "bad-access[null] · main.load")
   }
 
+  @Test func `The program's own function that repeats most often is the anchor of a recursion`() {
+    let kind = Self.kind("bad-access[stack-overflow]", fault: true, overflow: true)
+    func text(_ rounds: [[String]]) -> String { Self.signature(kind, rounds.flatMap { $0 }).text }
+    let round = ["call|libx.so", "walk|shop"]
+    #expect(
+      text(Array(repeating: round, count: 5) + [["main|shop"]]) == "bad-access[stack-overflow] · walk")
+    #expect(
+      text(Array(repeating: ["count|shop"] + round, count: 3) + Array(repeating: round, count: 7))
+        == "bad-access[stack-overflow] · walk")
+    #expect(text([round, round]) == "bad-access[stack-overflow] · walk · call")
+  }
+
   @Test func `Every frame is explained`() {
     let signature = Self.signature(
       Self.kind("trap"), ["memcpy|libc.so.6", "qsort|libc.so.6", "Cart::total()|shop", "main|shop"])

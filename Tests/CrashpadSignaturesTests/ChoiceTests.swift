@@ -32,9 +32,10 @@ struct ChoiceTests {
     _ symbol: String?, _ name: String?, in module: SignatureModule, _ version: RuleVersion = .current,
     isGo: Bool = false, isInlined: Bool = false
   ) -> FrameRule? {
-    let name = (version == .first ? name : symbol.map { FunctionName.normalized($0, image: "Shop", .first) })
-      .map(FunctionName.withoutClosure)
-    if version == .first { return FirstRuleIndex.shared.rule(name, in: module.name) }
+    if version == .first {
+      return FirstRuleIndex.shared.rule(name.map(FunctionName.withoutClosure), in: module.name)
+    }
+    let name = symbol.map { FunctionName.compared($0, image: "Shop") }
     let origin = symbol.map { SymbolOrigin($0, isGo: isGo, isInlined: isInlined, isInApp: module.isInApp) }
     return RuleIndex.shared.rule(name, in: module.name, origin ?? .unknown)
   }
@@ -361,6 +362,8 @@ struct ChoiceTests {
     let terminate = "std::__terminate(void (*)())|libc++abi.dylib"
     #expect(text(["demangling_terminate_handler()|libc++abi.dylib", terminate, "load|Shop"]) == "exception · load")
     #expect(text([terminate, "_objc_terminate()|libobjc.A.dylib", "load|Shop"]) == "exception · load")
+    // A handler of the program's does not say whose exception it is.
+    #expect(text(["on_terminate|Shop", terminate, "load|Shop"]) == "exception · load")
     // The caller of the program's function did not raise.
     #expect(
       text([
@@ -373,7 +376,8 @@ struct ChoiceTests {
     let lock = ["__psynch_mutexwait|libsystem_kernel.dylib", "VC.load()|Shop"] + Self.bottom
     #expect(Self.signature(Self.kind("trap", fault: true), lock).text == "trap · VC.load")
     let idle = ["mach_msg2_trap|libsystem_kernel.dylib", "__CFRunLoopServiceMachPort|CoreFoundation"] + Self.bottom
-    #expect(Self.signature(Self.kind("trap", fault: true), idle).text == "trap · main")
+    #expect(
+      Self.signature(Self.kind("trap", fault: true), idle).text == "trap · mach_msg2_trap (runtime only)")
   }
 
   @Test func `An error of another language has its words in place of frames`() {
@@ -392,7 +396,7 @@ struct ChoiceTests {
       Self.signature(kind, ["__assert_fail|libc.so.6", "report_fatal|shop", "load|shop"]).text
         == "abort · report_fatal · load")
     // By the name alone, whatever its parameters are: Swift's checks hand on where they were called.
-    for wrapper in ["check(_:_:file:line:)", "die(int)", "Shop::unreachable(Panic const&)"] {
+    for wrapper in ["check(_:_:file:line:)", "die(int)", "must(int)", "Shop::unreachable(Panic const&)"] {
       let text = Self.signature(Self.kind("trap", fault: true), ["\(wrapper)|Shop", "load|Shop"]).text
       #expect(text.hasSuffix(" · load"), "\(text)")
     }
@@ -415,6 +419,9 @@ struct ChoiceTests {
     #expect(
       Self.signature(Self.kind("bad-access[wild]", fault: true), unnamed).text == "bad-access[wild] · shop+0x100")
     #expect(Self.signature(Self.kind("abort", abort: true), unnamed).text.contains("~"))
+    // Only the C library aborts for a runtime that is linked into the program.
+    let called = ["notify|libx.so"] + unnamed.dropFirst()
+    #expect(!Self.signature(Self.kind("abort", abort: true), called).text.contains("~"))
   }
 
   @Test func `Without the program the first function that is no runtime's is taken, or the first with a name`() {
@@ -430,6 +437,8 @@ struct ChoiceTests {
     for top in [["+0x12|libc.so.6"], ["internal_step|libc.so.6"]] {
       #expect(text(top + runtime) == "bad-access[wild] · memcpy (runtime only)")
     }
+    #expect(
+      text(["+0x12|libc.so.6", "start_thread|libc.so.6"]) == "bad-access[wild] · start_thread (runtime only)")
     #expect(
       Self.signature(Self.kind("abort", abort: true), ["raise|libc.so.6", "start_thread|libc.so.6"]).text
         == "abort · start_thread (runtime only)")

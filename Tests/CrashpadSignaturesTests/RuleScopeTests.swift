@@ -42,6 +42,17 @@ struct RuleScopeTests {
   }
 
   @Test(arguments: SignatureRule.all.map(\.id))
+  func `Each pattern of a language can hold for a symbol of its form`(id: String) throws {
+    let row = try #require(SignatureRule.all.first { $0.id == id })
+    let isGo = row.languages == .go
+    for glob in row.anywhere + (row.modules == nil ? row.names : []) where row.languages != .kotlin {
+      let name = Self.name(of: glob)
+      let forms = [name, name + "()", name + "]", name + ">::own"].map { SymbolOrigin($0, isGo: isGo) }
+      #expect(forms.contains { $0.mayBe(row.languages) }, "\(id): \(glob.text)")
+    }
+  }
+
+  @Test(arguments: SignatureRule.all.map(\.id))
   func `A row of one language takes no symbol of another`(id: String) throws {
     let row = try #require(SignatureRule.all.first { $0.id == id })
     guard row.modules == nil, row.languages.isDisjoint(with: [.c, .cxx]) else { return }

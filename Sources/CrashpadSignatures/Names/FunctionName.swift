@@ -45,6 +45,12 @@ package enum FunctionName {
     name.utf8.count <= 4096 ? name : String(decoding: name.utf8.prefix(4096), as: UTF8.self)
   }
 
+  /// The name that the rules of version 2 compare: that of version 1, without parameters and numbers of closures. Version 1
+  /// knows no names of Kotlin.
+  static func compared(_ symbol: String, image: String?) -> String {
+    withoutClosure(normalized(symbol, image: image, symbol.hasPrefix("kfun:") ? .second : .first))
+  }
+
   /// The name that the rules compare: a closure is part of its owner.
   static func withoutClosure(_ name: String) -> String {
     name.hasPrefix("(closure) ") ? String(name.dropFirst(10)) : name

@@ -37,11 +37,16 @@ extension SignatureRule {
         "kscm_notifyFatalExceptionCaptured", "kscm_handleSignal", "kscrash_*", "kscrashreport_*", "ksmachine_*",
         "ksmc_*", "kscrashmonitor_*", "-[KSCrash *", "bsg_kscrash*", "bsg_recordException", "BSG_KSCrash*",
         "bugsnag_*", "plcrash_*", "plcrash::*", "plcr_*", "-[PLCrashReporter *", "plframe_*",
-        "FIRCLSExceptionRecord*", "FIRCLSHandler*", "FIRCLSSignalHandler", "FIRCLSMachExceptionServer",
-        "FIRCLSException*", "CLSSignalHandler", "CLSTerminateHandler", "swift_backtrace_*", "_swift_backtrace_*",
+        "FIRCLS*", "CLSSignalHandler", "CLSTerminateHandler", "CrashlyticsNSExceptionKtReporter.*",
+        "swift_backtrace_*", "_swift_backtrace_*",
         "swift::runtime::backtrace::*", "backtrace_signal_handler",
       ],
       of: [.c, .objectiveC, .cxx, .swift],
+      "a crash reporting library"),
+    SignatureRule(
+      .capture, "kotlin-crash-sdk",
+      ["com.rickclephas.kmp.nsexceptionkt.*", "co.touchlab.crashkios.*"],
+      of: .kotlin,
       "a crash reporting library"),
   ]
 }

@@ -150,24 +150,39 @@ extension SignatureRule {
         "g_return_if_fail_warning", "SkAbort_FileLine", "__android_log_assert", "uv__free_abort", "node::Abort",
         "node::Assert",
       ],
-      of: .cxx, callsNothing: true,
+      of: [.c, .cxx], callsNothing: true,
       "a check that is compiled into the program failed in its caller"),
     SignatureRule(
       .raise, "engine-raise",
       [
         "kotlin::Terminate*", "kotlin::*TerminateHandler*", "konan::*", "il2cpp::vm::Exception::Raise*",
-        "il2cpp::vm::Runtime::UnhandledException*",
+        "il2cpp::vm::Runtime::UnhandledException*", "(anonymous)::TerminateHandler::queuedHandler",
       ],
       anywhere: [
         "konan::abort*", "il2cpp_codegen_raise_*", "il2cpp_codegen_abort*", "il2cpp::vm::Exception::Raise*",
         "il2cpp_raise_exception", "Kotlin_ObjCExport_trap*", "Kotlin_ObjCExport_abort*", "ThrowException",
         "ThrowNullPointerException", "ThrowArrayIndexOutOfBoundsException", "ThrowClassCastException",
+        "ThrowTypeCastException", "ThrowArithmeticException", "ThrowNumberFormatException", "ThrowOutOfMemoryError",
+        "ThrowNotImplementedError", "ThrowIllegalArgumentException", "ThrowIllegalArgumentExceptionWithMessage",
+        "ThrowIllegalStateException", "ThrowIllegalStateExceptionWithMessage", "ThrowIrLinkageError",
+        "ThrowInvalidMutabilityException", "ThrowFileFailedToInitializeException", "ReportBacktraceToIosCrashLog",
+        "(anonymous)::terminateWithUnhandledException", "(anonymous)::processUnhandledException",
         "terminateWithUnhandledException", "processUnhandledException", "Kotlin_terminateWithUnhandledException",
         "Kotlin_processUnhandledException", "dart::Assert::Fail*", "dart::Exceptions::*", "art::Runtime::Abort*",
         "mono_runtime_unhandled_exception*", "mono_raise_exception*",
       ],
-      of: .cxx, callsNothing: true,
+      of: [.c, .cxx], callsNothing: true,
       "the runtime of an engine ends the process on its caller's behalf"),
+    SignatureRule(
+      .raise, "kotlin-throw",
+      [
+        "kotlin.Throwable.<init>*", "*Exception.<init>*", "*Error.<init>*",
+        "kotlinx.coroutines.handleCoroutineException*",
+        "kotlinx.coroutines.*handleJobException*", "kotlinx.coroutines.handleUncaughtCoroutineException*",
+        "kotlinx.coroutines.internal.propagateExceptionFinalResort*",
+      ],
+      of: .kotlin, callsNothing: true,
+      "an exception of Kotlin is made, or ends the process"),
     SignatureRule(
       .raise, "swift-trap",
       [

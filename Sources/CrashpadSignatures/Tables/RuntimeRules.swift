@@ -225,6 +225,11 @@ extension SignatureRule {
       of: .rust,
       "the standard library of Rust"),
     SignatureRule(
+      .runtime, "kotlin-library",
+      ["kotlin.*", "kotlinx.*"],
+      of: .kotlin,
+      "the standard library of Kotlin, or its coroutines"),
+    SignatureRule(
       .runtime, "go-library",
       [
         "bufio.*", "bytes.*", "cmp.*", "context.*", "errors.*", "expvar.*", "flag.*", "fmt.*", "io.*", "log.*",
