@@ -77,6 +77,7 @@ struct JobTests {
           sed "s#/results#$PWD/parts#g" > merge
         /bin/sh -c "$(cat merge)" || exit 6
         grep -q '"schema": "crashpadctl-group/1"' parts/groups.json || exit 5
+        grep -q '<section id="groups"' parts/groups.html || exit 5
         mv parts/groups.json groups-by-job.json
         """ + Self.check, in: folder)
     #expect(result.status == 0, "\(result.text)\(result.errorText)")

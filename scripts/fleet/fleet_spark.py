@@ -11,7 +11,7 @@ Written below the output directory, as Parquet (zstd) partitioned by day:
   dumps       a row for each dump: its signature, what crashed, or why it could not be read
   signatures  a row for each signature of a day, with counts
   failures    the rows of dumps that were not read in whole
-and groups.json, which is what `crashpadctl group --format json` prints for all dumps of all days.
+and groups.json, which is what `crashpadctl group --format json` prints for all dumps of all days, with its page groups.html.
 
 A second run reads only the days whose packs are new or have changed. crashpadctl-fleet(7) has more.
 """
@@ -495,21 +495,25 @@ def day_tables(out, rules):
 
 def write_day(out, day, rules):
     """Reads the rows of a day once, some thousand at a time. Returns the number of failures."""
-    whole, crashes, others, failures = {}, {}, [], []
+    whole, crashes, accounts, waiting, failures = {}, {}, [], [], []
     for rows in rows_of_day(os.path.join(out, "dumps", f"day={day}")):
         failures += rows.filter(pc.not_equal(rows["exit_status"], 0)).select(FAILURES.names).to_pylist()
         rows = rows.filter(pc.is_valid(rows["signature"]))
         is_account = pc.and_(pc.and_(pc.is_valid(rows["role"]), pc.is_valid(rows["pid"])), pc.is_valid(rows["seconds"]))
-        is_waiting = pc.and_(is_account, pc.fill_null(pc.not_equal(rows["role"], "captured"), False))
+        is_told = pc.and_(is_account, pc.fill_null(pc.not_equal(rows["role"], "captured"), False))
+        # Copies of a report with an id, and its other forms, may be in other parts.
+        is_waiting = pc.or_(is_told, pc.is_valid(rows["report"]))
         count(rows, whole)
         count(rows.filter(pc.invert(is_waiting)), crashes)
-        others += rows.filter(is_account).select([*CELL, "crash_id", "id", "seconds", *ACCOUNT]).to_pylist()
+        columns = [*CELL, "crash_id", "id", "seconds", *ACCOUNT]
+        accounts += rows.filter(pc.and_not(is_account, is_waiting)).select(columns).to_pylist()
+        waiting += rows.filter(is_waiting).select(columns).to_pylist()
     made = [signature_row(cell, sums) for cell, sums in whole.items()]
     made.sort(key=lambda row: [(row[name] is not None, row[name]) for name in CELL])
     write_table(os.path.join(out, "signatures", f"day={day}"), made, SIGNATURES)
     failures.sort(key=lambda row: (row["id"] or "", row["size"] or 0))
     write_table(os.path.join(out, "failures", f"day={day}"), failures, FAILURES)
-    write_part(os.path.join(out, "parts", f"{day}.json"), day, cells(crashes, others), len(failures), rules)
+    write_part(os.path.join(out, "parts", f"{day}.json"), day, cells(crashes, accounts, waiting), len(failures), rules)
     return len(failures)
 
 
@@ -526,6 +530,7 @@ class Sums:
 
     def __init__(self):
         self.count, self.first, self.last, self.example, self.quick, self.of = 0, None, None, None, [], {}
+        self.installed, self.installations = 0, set()
 
 
 def count(rows, sums):
@@ -550,11 +555,24 @@ def count(rows, sums):
         made.example = example if made.example is None else min(made.example, example)
         of = tuple(row[name] for name in [*COUNTED, "date"])
         made.of[of] = made.of.get(of, 0) + row["count_all"]
+    named = rows.append_column("joined", flags).filter(pc.is_valid(rows["client"]))
+    for row in named.group_by([*CELL[:-1], "joined", "client"]).aggregate([([], "count_all")]).to_pylist():
+        made = sums[tuple(row[name] for name in [*CELL[:-1], "joined"])]
+        made.installed += row["count_all"]
+        made.installations.add(installation(row["client"]))
     is_quick = pc.and_(pc.fill_null(rows["quick"], False), pc.and_(
         pc.is_valid(rows["client"]), pc.is_valid(rows["seconds"])))
     quick = rows.append_column("joined", flags).filter(is_quick)
     for row in quick.select([*CELL[:-1], "joined", "client", "seconds"]).to_pylist():
         sums[tuple(row[name] for name in [*CELL[:-1], "joined"])].quick.append((row["client"], row["seconds"]))
+
+
+def installation(client):
+    """The digest of an installation in a part: FNV-1a."""
+    digest = 0xcbf29ce484222325
+    for byte in client.encode():
+        digest = (digest ^ byte) * 0x100000001b3 & 0xffffffffffffffff
+    return f"{digest:016x}"
 
 
 def counts(sums, of):
@@ -586,9 +604,9 @@ def signature_row(cell, sums):
         "days": [{"day": key[0], "version": key[1], "count": number} for key, number in days]}
 
 
-def cells(crashes, others):
-    """The content of a part for a day: crashes, and reports that may be of a crash in another part. This is decided when
-    all parts are combined.
+def cells(crashes, accounts, waiting):
+    """The content of a part for a day: crashes with the accounts by which other reports of them are known, and reports that
+    may be of a crash in another part. This is decided when all parts are combined.
     """
     made = {}
 
@@ -601,7 +619,8 @@ def cells(crashes, others):
     def by_name(values):
         return {value["name"]: value["count"] for value in values}
 
-    for row in (signature_row(key, sums) for key, sums in crashes.items()):
+    for key, sums in crashes.items():
+        row = signature_row(key, sums)
         quick, releases = {}, {}
         for entry in row["quick"]:
             quick.setdefault(entry["client"], []).append(entry["seconds"])
@@ -610,15 +629,19 @@ def cells(crashes, others):
         cell(row).update({
             "count": row["count"], "first": row["first"], "last": row["last"], "versions": by_name(row["versions"]),
             "devices": by_name(row["devices"]), "systems": by_name(row["systems"]), "releases": releases,
-            "days": row["days"], "quick": quick, "example": row["example"]})
-    for row in sorted(others, key=lambda row: (row["seconds"], row["pid"], row["crash_id"] or "", row["id"])):
-        if row["role"] == "captured":
-            cell(row).setdefault("accounts", []).append({
-                "time": row["seconds"], **{name: row[name] for name in ("pid", "process", "device", "version")}})
-        else:
-            cell(row).setdefault("waiting", []).append({
-                "reports": 1, "id": row["crash_id"], "input": row["id"], "time": row["seconds"],
-                **{name: row[name] for name in ACCOUNT}})
+            "days": row["days"], "quick": quick, "example": row["example"], "installed": sums.installed,
+            "installations": sorted(sums.installations)})
+
+    def order(row):
+        return row["seconds"] or 0, row["pid"] or 0, row["crash_id"] or "", row["id"]
+
+    for row in sorted(accounts, key=order):
+        cell(row).setdefault("accounts", []).append({
+            "time": row["seconds"], **{name: row[name] for name in ("pid", "process", "device", "version")}})
+    for row in sorted(waiting, key=order):
+        cell(row).setdefault("waiting", []).append({
+            "reports": 1, "id": row["crash_id"], "input": row["id"], "time": row["seconds"],
+            **{name: row[name] for name in ACCOUNT}})
     return [made[key] for key in sorted(made)]
 
 
@@ -770,7 +793,8 @@ def remove_leftovers(out, days):
 def merge(options):
     folder = os.path.join(options.out, "parts")
     parts = sorted(os.path.join(folder, name) for name in os.listdir(folder) if name.endswith(".json"))
-    result = subprocess.run([options.tool, "group", "--merge", "--format", "json", *parts], stdout=subprocess.PIPE)
+    page = os.path.join(options.out, "groups.html")
+    result = subprocess.run([options.tool, "group", "--merge", "--format", "json", "--html", page, *parts], stdout=subprocess.PIPE)
     if result.returncode not in (0, 1):
         raise FleetError(f"group --merge ended with status {result.returncode}")
     replace(os.path.join(options.out, "groups.json"), result.stdout.decode())

@@ -3,7 +3,7 @@
 # A job array of Slurm: each task reads one part of the dumps and writes a partial result.
 #
 #   sbatch --array=1-64 slurm.sh /dumps /results [options of group]
-#   crashpadctl group --merge /results/part-*.json
+#   crashpadctl group --merge --html groups.html /results/part-*.json
 #
 # Repeat failed parts, with the number of all parts:
 #
