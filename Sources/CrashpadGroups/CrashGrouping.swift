@@ -61,6 +61,8 @@ public struct CrashGrouping: Sendable {
     public let count: Int
     /// The number of further reports of these crashes, which are not counted.
     public let repeatedReports: Int
+    /// The number of copies of these reports, which are not counted either.
+    public let copies: Int
     /// The time of the first crash, in seconds since 1970; nil if no input has one.
     public let first: Int64?
     /// The time of the last crash, in seconds since 1970; nil if no input has one.
@@ -87,7 +89,7 @@ public struct CrashGrouping: Sendable {
       id = group.id
       text = group.text
       count = group.cell.count
-      repeatedReports = group.cell.twins
+      (repeatedReports, copies) = (group.cell.twins, group.cell.copies)
       first = group.cell.first
       last = group.cell.last
       versions = group.cell.versions

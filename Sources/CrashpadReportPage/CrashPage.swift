@@ -18,6 +18,8 @@ package struct CrashPage: Sendable {
     package var isRedacted = false
     /// The lines of a source file around a line, which counts from 1; nil where there is no such file.
     package var quote: (@Sendable (_ file: String, _ line: UInt64) -> Source?)?
+    /// The address at which a reader opens a line of a source file; nil where there is none.
+    package var link: (@Sendable (_ file: String, _ line: UInt64) -> String?)?
     /// "crashpadctl 0.1.0"
     package var generator = "crashpadctl"
     /// The commands that list missing symbols and make the page with them; nil where there are none to name.
@@ -132,6 +134,8 @@ package struct CrashPage: Sendable {
     let isNamed: Bool
     package let location: String?
     package let source: Source?
+    /// The address of the line in an editor or a browser.
+    let link: String?
   }
 
   /// The frames of a stack.
@@ -141,14 +145,16 @@ package struct CrashPage: Sendable {
     var quoted: Set<String> = []
     return zip(rows, view.lines(rows, of: stack)).map { row, line in
       var source: Source?
-      if quotes, let quote = options.quote, let (file, number) = row.function?.source, number > 0,
-        quoted.insert("\(file):\(number)").inserted
-      {
-        source = quote(file, number)
+      var link: String?
+      if let (file, number) = row.function?.source, number > 0 {
+        link = options.link?(file, number)
+        if quotes, let quote = options.quote, quoted.insert("\(file):\(number)").inserted {
+          source = quote(file, number)
+        }
       }
       return Frame(
         line: line, isOwn: row.module.map { isOfApp[$0] } ?? false, module: row.module, isNamed: row.name != nil,
-        location: options.isRedacted ? line.shortLocation : line.location, source: source)
+        location: options.isRedacted ? line.shortLocation : line.location, source: source, link: link)
     }
   }
 

@@ -36,8 +36,8 @@ struct Document {
       <a class="skip" href="#main">\(skipLabel)</a>
       <header>
       \(header)
-      <nav aria-label="Parts of this page"><ul>\(links)</ul></nav>
       </header>
+      <nav aria-label="Parts of this page"><ul>\(links)</ul></nav>
       <main id="main" tabindex="-1">
       \(sections.html)</main>
       <footer>\(footer)</footer>

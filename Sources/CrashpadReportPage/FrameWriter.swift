@@ -88,11 +88,18 @@ struct FrameWriter {
       <span class="in">\(line.moduleName.map { texts.place($0, limit: 60) } ?? "")</span>\
       <span class="at"><code>\(name(line.name))</code>\(line.offset)\(tags(line))</span>
       """
-    if let location = line.shortLocation { html += " <span class=\"src\">\(texts.place(location, limit: 80))</span>" }
+    if let location = line.shortLocation { html += " <span class=\"src\">\(place(location, frame.link))</span>" }
     html += " <small class=\"where\">\(whereabouts(frame).map { texts.place($0, limit: 200) }.joined(" · "))</small>"
     if let source = frame.source { html += self.source(source, frame) }
     html += "</li>\n"
     return html
+  }
+
+  /// A line of a source file, as a link if it has an address.
+  private mutating func place(_ location: String, _ address: String?) -> HTML {
+    guard let address else { return texts.place(location, limit: 80) }
+    // A link can't have another one in it; the whole path stands with the addresses.
+    return "<a href=\"\(address)\">\(PageTexts.cut(location, to: 80))</a>"
   }
 
   /// The name, in which what stands in brackets is quiet.

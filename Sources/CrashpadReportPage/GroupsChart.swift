@@ -9,9 +9,8 @@ struct GroupsChart {
   /// Groups that have columns in the table.
   private static let columns = 5
   private static let mostBars = 60
-  /// Versions that are marked, and the rows in which their names take turns.
-  private static let mostMarks = 8
-  private static let markRows = 2
+  /// Versions that are marked: the largest.
+  private static let mostMarks = 60
 
   private let names: [String]
   /// The first day of each bar.
@@ -21,8 +20,7 @@ struct GroupsChart {
   private let last: Int
   /// Crashes by bar and by name.
   private let counts: [[Int]]
-  /// The day from 1970 on which a version was first seen, the first version first.
-  private let marks: [(day: Int, version: String)]
+  private let marks: [ReleaseMark]
 
   /// Nil without times on two days.
   init?(_ page: GroupsPage) {
@@ -45,9 +43,9 @@ struct GroupsChart {
     self.counts = counts
     // A version that is there from the first day on may be older.
     let known = page.versions.sorted { ($1.count, $0.name) < ($0.count, $1.name) }.prefix(Self.mostMarks)
-    marks = known.compactMap { version in
-      version.firstDay.flatMap { $0 > first ? ($0, version.name) : nil }
-    }.sorted { $0.day < $1.day }
+    marks = ReleaseMark.placed(
+      known.compactMap { version in version.firstDay.flatMap { $0 > first ? ($0, version.name) : nil } },
+      from: first, days: width * bars)
   }
 
   /// The numbers of the image.
@@ -117,14 +115,16 @@ struct GroupsChart {
     let first = starts.first ?? 0
     let span = width * starts.count
     var html = HTML()
-    for (index, mark) in marks.enumerated() {
+    for mark in marks {
       let x = Self.percent(mark.day - first, of: span)
-      let isRight = (mark.day - first) * 2 > span
-      let name = mark.version.unicodeScalars.count > 12 ? String(mark.version.prefix(11)) + "…" : mark.version
       html += """
-        <line class="mark" x1="\(x)" x2="\(x)" y1="0" y2="100%"/>\
-        <text class="\(isRight ? "mark end" : "mark")" x="\(x)" y="\(12 + index % Self.markRows * 13)">\(name)</text>
+        <line class="mark" x1="\(x)" x2="\(x)" y1="0" y2="100%"><title>\(mark.version), first on \
+        \(CivilDate(daysSince1970: mark.day).text)</title></line>
         """
+      guard let label = mark.label else { continue }
+      let end: HTML = label.isAtEnd ? " end" : ""
+      let wide: HTML = label.isWide ? " wide" : ""
+      html += "<text class=\"mark\(end)\(wide)\" x=\"\(x)\" y=\"\(12 + label.row * 13)\">\(mark.name)</text>"
     }
     return html
   }

@@ -197,7 +197,8 @@ extension GroupsPageWriter {
     }
     if let crash = group.crash { html += "<p>\(texts.place(crash.summary, limit: 2000))</p>\n" }
     html += """
-      <p class="sub">\(counted(group.count, "crash", "crashes")); signature \(group.id)</p>
+      <p class="sub">\(counted(group.count, "crash", "crashes"))\
+      \(group.uncounted.isEmpty ? "" : ", \(group.uncounted)"); signature \(group.id)</p>
       <div class="bars">
       \(bars("Versions", group.versions, of: group.count))\(bars("Devices", group.devices, of: group.count))\
       \(bars("Systems", group.systems, of: group.count))</div>

@@ -55,6 +55,9 @@ struct GroupsPageWriter {
       facts.append(("Sessions", grouped(sessions.total)))
       if let free = crashFree(sessions) { facts.append(("Crash-free sessions", free)) }
     }
+    let (copies, twins) = page.groups.reduce((0, 0)) { ($0.0 + $1.copies, $0.1 + $1.twins) }
+    if copies > 0 { facts.append(("Copies left out", grouped(copies))) }
+    if twins > 0 { facts.append(("More reports of the same crashes", grouped(twins))) }
     if facts.isEmpty { return "" }
     let items = facts.map { label, value -> HTML in "<div><dt>\(label)</dt><dd>\(value)</dd></div>\n" }
     return "<dl class=\"head\">\n\(items)</dl>\n"
@@ -178,7 +181,7 @@ struct GroupsPageWriter {
     if group.topics.contains(.back) { add("back", "back") }
     if let version = group.goneSince, !group.topics.contains(.back) { add("gone since \(version)", "gone") }
     if group.loops > 0 { add("crashes at start: \(counted(group.loops, "installation"))", "loop") }
-    if group.twins > 0 { html += " <small>\(counted(group.twins, "more report")) of the same crashes</small>" }
+    if !group.uncounted.isEmpty { html += " <small>\(group.uncounted)</small>" }
     return html
   }
 
@@ -274,6 +277,7 @@ struct GroupNames {
     json.member("id", group.id)
     json.member("text", group.text)
     json.member("count", group.count)
+    if !group.uncounted.isEmpty { json.member("uncounted", group.uncounted) }
     json.member("first", group.first)
     json.member("last", group.last)
     json.member("state", group.state?.rawValue)

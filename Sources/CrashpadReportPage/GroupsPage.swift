@@ -56,6 +56,8 @@ package struct GroupsPage: Sendable {
     package var loops = 0
     /// More reports of the same crashes, which are not in `count`.
     package var twins = 0
+    /// Copies of reports, which are not in `count` either.
+    package var copies = 0
     /// The newest version, if all crashes are of it.
     package var newIn: String?
     /// The first version without it.
@@ -74,6 +76,13 @@ package struct GroupsPage: Sendable {
     }
 
     var parts: SignatureParts { SignatureParts(text) }
+
+    /// "3 copies left out, 1 more report of the same crashes"; empty if each crash has one report.
+    var uncounted: String {
+      let copied = copies > 0 ? "\(counted(copies, "copy", "copies")) left out" : ""
+      let told = twins > 0 ? "\(counted(twins, "more report")) of the same crashes" : ""
+      return [copied, told].filter { !$0.isEmpty }.joined(separator: ", ")
+    }
   }
 
   package struct Count: Sendable, Hashable {
@@ -91,6 +100,10 @@ package struct GroupsPage: Sendable {
     package var count: Int
     /// The day of its first crash, from 1970; nil without times.
     package var firstDay: Int?
+
+    package init(name: String, count: Int, firstDay: Int? = nil) {
+      (self.name, self.count, self.firstDay) = (name, count, firstDay)
+    }
   }
 
   /// Crashes of one day with one version.
@@ -173,7 +186,7 @@ extension GroupsPage.Group {
     systems = Self.sorted(cell.systems)
     installations = (cell.installations.count, cell.installations.crashCount)
     loops = cell.loopingClients
-    twins = cell.twins
+    (twins, copies) = (cell.twins, cell.copies)
     newIn = group.newIn.map { TextFormat.printable($0) }
     goneSince = group.goneSince.map { TextFormat.printable($0) }
     example = cell.example.map { lastPathComponent($0.input) }

@@ -259,7 +259,8 @@ enum PageScript {
           var details = make('details', '', document.getElementById('details'));
           details.id = 'e' + group.id;
           make('summary', group.text, details);
-          make('p', group.count.toLocaleString('en') + ' crashes; signature ' + group.id, details).className = 'sub';
+          var uncounted = group.uncounted ? ', ' + group.uncounted : '';
+          make('p', group.count.toLocaleString('en') + ' crashes' + uncounted + '; signature ' + group.id, details).className = 'sub';
           var lists = make('div', '', details);
           lists.className = 'bars';
           [['Versions', group.versions, data.versions], ['Devices', group.devices, data.devices],
@@ -400,6 +401,38 @@ enum PageScript {
           if (!navigator.clipboard) { return fallBack(); }
           navigator.clipboard.writeText(plain.textContent).then(function () { report('Copied'); }, fallBack);
         });
+      }
+
+      // The part of the page that is read, in the list of parts
+      var nav = document.querySelector('body > nav');
+      var links = all('a', nav), sections = links.map(function (link) { return document.getElementById(link.hash.slice(1)); });
+      var current = null;
+      function mark() {
+        // Beside the page the list takes none of its height.
+        var line = (nav.offsetWidth * 2 > window.innerWidth ? nav.offsetHeight : 0) + 40, found = -1;
+        sections.forEach(function (section, index) { if (section.getBoundingClientRect().top <= line) { found = index; } });
+        if (window.innerHeight + window.scrollY >= document.documentElement.scrollHeight - 2) {
+          // The last parts can't reach the top: the one that was asked for, or else the last.
+          var asked = links.findIndex(function (link) { return link.hash === location.hash; });
+          found = asked > found ? asked : links.length - 1;
+        }
+        var link = links[Math.max(found, 0)];
+        if (link === current) { return; }
+        if (current) { current.removeAttribute('aria-current'); }
+        current = link;
+        link.setAttribute('aria-current', 'true');
+        var list = link.closest('ul');
+        list.scrollLeft = link.offsetLeft - (list.clientWidth - link.offsetWidth) / 2;
+      }
+      if (links.length) {
+        var isAsked = false;
+        window.addEventListener('hashchange', mark);
+        window.addEventListener('scroll', function () {
+          if (isAsked) { return; }
+          isAsked = true;
+          window.requestAnimationFrame(function () { isAsked = false; mark(); });
+        }, { passive: true });
+        mark();
       }
 
       reveal();

@@ -18,7 +18,7 @@ enum PageStyle {
     }
     * { box-sizing: border-box; }
     [hidden] { display: none !important; }
-    html { -webkit-text-size-adjust: 100%; scroll-padding-top: 1rem; }
+    html { -webkit-text-size-adjust: 100%; scroll-padding-top: 3.25rem; }
     body {
       margin: 0 auto; max-width: 76rem; padding: 0 1rem 3rem; background: var(--back); color: var(--front);
       font: 1rem/1.5 system-ui, -apple-system, "Segoe UI", Roboto, "DejaVu Sans", sans-serif; overflow-wrap: anywhere;
@@ -52,9 +52,24 @@ enum PageStyle {
     .crash, .error { color: var(--bad); }
     header { display: flex; flex-wrap: wrap; align-items: center; gap: 0 1.5rem; }
     header > * { flex: 1 0 100%; }
-    header > nav { flex: 1 1 24rem; } header > .tools { flex: 0 1 auto; }
-    nav ul { display: flex; flex-wrap: wrap; gap: .15rem 1rem; margin: .6rem 0; padding: 0; list-style: none; }
-    nav a { display: inline-block; padding: .2rem 0; min-height: 1.75rem; }
+    nav {
+      position: sticky; top: 0; z-index: 1; margin: .25rem -1rem 0; padding: 0 1rem; background: var(--back);
+      border-bottom: 1px solid var(--line);
+    }
+    nav ul { position: relative; display: flex; gap: 0 1rem; margin: 0; padding: 0; list-style: none; overflow-x: auto; }
+    nav a { display: block; padding: .4rem 0; white-space: nowrap; border-bottom: .2rem solid transparent; }
+    nav a[aria-current] { color: var(--front); border-bottom-color: var(--own-line); text-decoration: none; }
+    @media (min-width: 88rem) {
+      body, body.groups { display: grid; grid-template-columns: 10rem minmax(0, 1fr); gap: 0 1.5rem; max-width: 108rem; }
+      body:not(.groups) { max-width: 88rem; }
+      body > * { grid-column: 1 / -1; } body > main, body > footer { grid-column: 2; }
+      nav { grid-column: 1; align-self: start; top: 1rem; max-height: calc(100vh - 2rem); overflow-y: auto; margin: 1.5rem 0 0; padding: 0; border: 0; }
+      nav ul { display: block; }
+      nav a { padding: .2rem .5rem; white-space: normal; border-bottom: 0; border-left: .2rem solid var(--line); }
+      nav a[aria-current] { border-left-color: var(--own-line); background: var(--soft); }
+      html { scroll-padding-top: 1rem; }
+      main > section:first-child > h2 { margin-top: .75rem; }
+    }
     dl { margin: .5rem 0; }
     dt { font-weight: 600; color: var(--quiet); }
     dd { margin: 0 0 .35rem; }
@@ -138,6 +153,7 @@ enum PageStyle {
     .chart line { stroke: var(--line); } .chart line.grid { stroke-dasharray: 2 4; } .chart line.mark { stroke: var(--quiet); }
     .chart text { fill: var(--front); font-size: .75rem; transform: translateX(.25rem); }
     .chart text.end { text-anchor: end; transform: translateX(-.25rem); }
+    @media (max-width: 48rem) { .chart text.wide { display: none; } }
     .axis { display: flex; justify-content: space-between; margin: 0; font-size: .875rem; color: var(--quiet); }
     .c0 { fill: var(--bar0); } .c1 { fill: var(--bar1); }
     svg.bar { width: 12rem; max-width: 30vw; height: .8rem; margin: .3rem 0; }
@@ -194,7 +210,7 @@ enum PageStyle {
         --back: #fff; --front: #000; --soft: #fff; --line: #999; --quiet: #333; --link: #000; --bad: #7a0000;
         --own: #fff; --own-line: #000;
       }
-      body { max-width: none; padding: 0; font-size: 10pt; }
+      body, body.groups { display: block; max-width: none; padding: 0; font-size: 10pt; }
       nav, .skip, .tools, [data-screen] { display: none !important; }
       pre { max-height: none; white-space: pre-wrap; overflow-wrap: anywhere; }
       code, pre { font-size: 8pt; }

@@ -53,6 +53,7 @@ enum ValueHelp {
       + ReportColumn.allCases.map { "'\($0.rawValue)'" }.joined(separator: ", ") + ", with commas between",
     "--fail-on": "'new:' and the file of an earlier run, as in new:baseline.json",
     "--shard": "a part and the number of parts, as in 1/4",
+    "--source-link": "an address with {file} or {path} in it, as in vscode://file{file}:{line}",
     "--hide": "a text in UTF-8 that is not empty", "--keep-annotation": pattern + "user-*",
     "--remove-annotation": pattern + "user-*", "--keep-variable": pattern + "LC_*",
   ]

@@ -91,6 +91,30 @@ struct BrowserTests {
     #expect(try browser.value("document.querySelector(':target').id").string == "t4f2")
   }
 
+  @Test(arguments: [360, 800, 1440]) func `The list of parts stays in view, and marks the one that is read`(width: Int)
+    throws
+  {
+    let folder = try TemporaryFolder()
+    let browser = try Browser(folder)
+    try browser.open(try Samples.page(of: Samples.crash(), in: folder), width: width)
+    let current = "document.querySelector('nav [aria-current]').textContent"
+    #expect(try browser.value(current).string == "What happened")
+    for id in ["registers", "threads", "modules"] {
+      _ = try browser.value("document.querySelector('nav a[href=\"#\(id)\"]').click()")
+      let state = try browser.value(
+        """
+        new Promise(function (done) { requestAnimationFrame(function () { requestAnimationFrame(function () {
+          var nav = document.querySelector('nav').getBoundingClientRect(), link = document.querySelector('nav [aria-current]');
+          var box = link.getBoundingClientRect(), title = document.querySelector('#\(id) h2').getBoundingClientRect();
+          done([link.hash.slice(1), nav.top >= 0 && nav.bottom <= window.innerHeight, box.left >= 0 && box.right <= window.innerWidth,
+            nav.right <= title.left || title.top >= nav.bottom]); }); }); })
+        """)
+      #expect(state.array.first?.string == id)
+      #expect(state.array.dropFirst().compactMap(\.bool) == [true, true, true], "\(id)")
+    }
+    #expect(browser.complaints.isEmpty, "\(browser.complaints)")
+  }
+
   @Test func `Without scripts everything is there and unfolded`() throws {
     let folder = try TemporaryFolder()
     let browser = try Browser(folder)

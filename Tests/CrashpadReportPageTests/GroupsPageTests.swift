@@ -107,6 +107,38 @@ struct GroupsPageTests {
     #expect(!text.contains("Crash-free sessions") && !text.contains("ppm"))
   }
 
+  @Test func `Copies and further reports are counted beside the crashes`() {
+    var page = Self.page(groups: 2)
+    #expect(!Self.text(page).contains("left out"))
+    page.groups[0].copies = 1234
+    (page.groups[1].copies, page.groups[1].twins) = (1, 2)
+    let text = Self.text(page)
+    #expect(text.contains("<dt>Copies left out</dt><dd>1,235</dd>"))
+    #expect(text.contains("<dt>More reports of the same crashes</dt><dd>2</dd>"))
+    #expect(text.contains("<small>1,234 copies left out</small>"))
+    #expect(text.contains("5 crashes, 1 copy left out, 2 more reports of the same crashes; signature"))
+    #expect(text.contains("\"uncounted\":\"1,234 copies left out\""))
+  }
+
+  @Test func `A chart marks all versions, and names those that have room`() {
+    var page = Self.page(groups: 1)
+    page.groups[0].days = (0..<100).map { .init(day: 20_000 + $0, version: nil, count: 1) }
+    page.versions = (0..<40).map { .init(name: "1.\($0)", count: 100 - $0, firstDay: 20_000 + 2 * $0) }
+    let text = Self.text(page)
+    // The first may be older than the crashes.
+    #expect(text.components(separatedBy: "<line class=\"mark\"").count == 40)
+    #expect(text.contains("<title>1.39, first on \(CivilDate(daysSince1970: 20_078).text)</title>"))
+    let names = text.matches(of: #/<text class="mark(?: end)?( wide)?" x="([\d.]+)%" y="(\d+)">([^<]+)</#)
+    #expect((10..<39).contains(names.count))
+    #expect(names.contains { $0.1 != nil } && names.contains { $0.1 == nil })
+    // Names of one row do not overlap: each has room for its characters.
+    for row in Set(names.map(\.3)) {
+      let places = names.filter { $0.3 == row }.compactMap { Double($0.2) }.sorted()
+      #expect(zip(places, places.dropFirst()).allSatisfy { $0.0 == $0.1 || $0.1 - $0.0 >= 2 }, "\(places)")
+    }
+    #expect(text.contains("First crashes of versions: 1.1 on"))
+  }
+
   @Test func `Installations that some crashes do not name are a lower bound`() throws {
     let text = Self.text(try GroupsPageSamples.releases())
     #expect(text.contains("<td class=\"number\" data-value=\"2\">≥ 2</td>"))

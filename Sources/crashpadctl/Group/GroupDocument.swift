@@ -66,6 +66,7 @@ struct GroupDocument {
     .number("twins", "The number of further reports of these crashes; they are not counted.", .always) {
       $0.group.cell.twins
     },
+    .number("copies", "The number of copies of these reports; they are not counted.", .always) { $0.group.cell.copies },
     .flag("new", "Only with `--fail-on`: whether the group is missing in the baseline.", .omittable) {
       $0.table.isNew($0.group)
     },

@@ -92,7 +92,7 @@ struct GroupTable {
 
   var csv: String {
     var lines = [
-      "id,count,share,first,last,versions,devices,systems,new_in,gone_since,insta_crash,signature,example,twins,installations"
+      "id,count,share,first,last,versions,devices,systems,new_in,gone_since,insta_crash,signature,example,twins,installations,copies"
     ]
     for group in groups {
       let cell = group.cell
@@ -101,7 +101,7 @@ struct GroupTable {
         Self.list(cell.versions),
         Self.list(cell.devices), Self.list(cell.systems), group.newIn ?? "", group.goneSince ?? "",
         String(cell.loopingClients), group.text,
-        cell.example?.input ?? "", String(cell.twins), String(cell.installations.count),
+        cell.example?.input ?? "", String(cell.twins), String(cell.installations.count), String(cell.copies),
       ]
       lines.append(values.map(Self.quoted).joined(separator: ","))
     }

@@ -24,13 +24,14 @@ struct CrashPageMaker: Sendable {
 
   init(
     cache: SymbolCache, signatures: SignatureOptions, title: String? = nil, isRedacted: Bool = false,
-    sources: SourceTree? = nil
+    sources: SourceTree? = nil, link: SourceLink? = nil
   ) {
     self.cache = cache
     self.signatures = signatures
     options.title = title
     options.isRedacted = isRedacted
     if let sources { options.quote = { file, line in sources.lines(of: file, around: line) } }
+    if let link { options.link = { file, line in link.address(of: file, line: line, in: sources) } }
     options.generator = Self.generator
   }
 

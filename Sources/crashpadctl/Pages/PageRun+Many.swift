@@ -96,15 +96,7 @@ extension PageRun {
 
   /// A file's name as a part of a relative URL.
   private static func urlPath(_ name: String) -> String {
-    var text = ""
-    for byte in ArgumentText.bytes(name) {
-      let isPlain =
-        byte < 0x80
-        && (Character(UnicodeScalar(byte)).isLetter || Character(UnicodeScalar(byte)).isNumber
-          || "-._~".utf8.contains(byte))
-      text += isPlain ? String(UnicodeScalar(byte)) : "%" + hexadecimal(UInt64(byte), width: 2)
-    }
     // A colon in front would be that of a scheme; the path begins here.
-    return "./" + text
+    "./" + percentEncoded(ArgumentText.bytes(name), keeping: "-._~")
   }
 }

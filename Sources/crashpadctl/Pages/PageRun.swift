@@ -19,6 +19,8 @@ struct PageRun {
     var redacts = false
     /// A folder with sources; nil for none.
     var source: String?
+    /// The addresses of lines of sources; nil for none.
+    var link: SourceLink?
     var architecture: CPUArchitecture?
     var inApp: [String] = []
     /// The JSON of an earlier run of `group`; nil for none.
@@ -50,7 +52,8 @@ struct PageRun {
     crashMaker = CrashPageMaker(
       cache: cache, signatures: SignatureOptions(cache, inApp: options.inApp.map { Glob($0) }),
       title: list.inputs.count == 1 ? options.title.map { TextFormat.printable($0) } : nil, isRedacted: options.redacts,
-      sources: try options.source.map { try Self.opened($0) { try SourceTree(FilePath(argument: $0)) } })
+      sources: try options.source.map { try Self.opened($0) { try SourceTree(FilePath(argument: $0)) } },
+      link: options.link)
     baseline = try options.baseline.map { try Self.opened($0, GroupBaseline.init) }
     sessions = try options.sessions.map { try SessionCounts.opened($0) }
   }

@@ -10,8 +10,14 @@ import SystemPackage
 /// no `..` and no symbolic link leads out of it.
 final class SourceTree: Sendable {
   private let folder: Folder
-  /// Lines by the path that the symbols have; nil where there is no such file.
-  private let files = Mutex<[String: [String]?]>([:])
+  private struct File {
+    /// Below the folder.
+    let path: String
+    let lines: [String]
+  }
+
+  /// Files by the path that the symbols have; nil where there is none.
+  private let files = Mutex<[String: File?]>([:])
 
   /// Lines before and behind the one of a frame.
   private static let context: UInt64 = 4
@@ -25,7 +31,7 @@ final class SourceTree: Sendable {
 
   /// The lines around `line`, which counts from 1; nil if the file is not there or is shorter.
   func lines(of path: String, around line: UInt64) -> CrashPage.Source? {
-    guard let lines = file(path), line >= 1, line <= UInt64(lines.count) else { return nil }
+    guard let lines = file(path)?.lines, line >= 1, line <= UInt64(lines.count) else { return nil }
     let first = line > Self.context ? line - Self.context : 1
     let last = min(UInt64(lines.count), line + Self.context)
     return CrashPage.Source(
@@ -33,21 +39,26 @@ final class SourceTree: Sendable {
       line: Int(line))
   }
 
-  private func file(_ path: String) -> [String]? {
+  /// The place below the folder of the file that the symbols name; nil if it is not there.
+  func path(of path: String) -> String? { file(path)?.path }
+
+  private func file(_ path: String) -> File? {
     if let known = files.withLock({ $0[path] }) { return known }
-    let lines = read(path)
-    files.withLock { $0[path] = .some(lines) }
-    return lines
+    let file = read(path)
+    files.withLock { $0[path] = .some(file) }
+    return file
   }
 
   /// The longest end of the path that is there: "/build/src/cart.cpp" is src/cart.cpp, or else cart.cpp.
-  private func read(_ path: String) -> [String]? {
+  private func read(_ path: String) -> File? {
     let parts = path.split { $0 == "/" || $0 == "\\" }.map(String.init).filter { $0 != "." }
     if parts.isEmpty || parts.contains("..") { return nil }
     for start in parts.indices.suffix(16) {
       if let bytes = bytes(Array(parts[start...])) {
         let text = String(decoding: bytes, as: UTF8.self)
-        return text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+        return File(
+          path: parts[start...].joined(separator: "/"),
+          lines: text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init))
       }
     }
     return nil

@@ -90,6 +90,7 @@ struct PageOptions: OptionTable {
   var title: String?
   var redact = false
   var source: String?
+  var link: SourceLink?
   var names = NameOptions()
 
   mutating func rows(_ row: inout OptionRows) {
@@ -97,16 +98,29 @@ struct PageOptions: OptionTable {
     row.flag(&redact, "--redact", "Remove personal data first, as crashpadctl redact does.")
     row.option(
       &source, "--source <dir>", "Quote source lines of the crashed thread's frames from this directory.", .directory)
+    row.option(
+      &link, "--source-link <url>",
+      "Link frames to their lines: {file} is the path in the symbols, {path} that below --source, {line} the line.")
     row.group(&names)
   }
 
-  func validate() throws { try checkText("--title", title.map { [$0] } ?? []) }
+  func validate() throws {
+    try checkText("--title", title.map { [$0] } ?? [])
+    guard let link else { return }
+    if link.hasPath, source == nil {
+      throw ValidationError("{path} of --source-link is a path below --source, which is missing.")
+    }
+    if link.hasFile, redact {
+      throw ValidationError("{file} of --source-link has directories, which --redact removes; {path} has none of them.")
+    }
+  }
 
   var options: PageRun.Options {
     var options = PageRun.Options()
     options.title = title
     options.redacts = redact
     options.source = source
+    options.link = link
     options.names = names.form(isText: true)
     return options
   }

@@ -94,7 +94,7 @@ extension ValidationPrinter {
       json.array("locations") { json in
         json.object { json in
           json.object("physicalLocation") { json in
-            json.object("artifactLocation") { $0.member("uri", percentEncoded(input)) }
+            json.object("artifactLocation") { $0.member("uri", Self.uri(input)) }
             json.object("region") {
               // A dump has no lines, but code scanning displays nothing without one.
               $0.member("startLine", 1)
@@ -114,16 +114,9 @@ extension ValidationPrinter {
     }
   }
 
-  /// The path of an input as a relative URI reference (RFC 3986), byte for byte.
-  private static func percentEncoded(_ input: ValidatedInput) -> String {
-    var uri = ""
-    for byte in input.argument == "-" ? Array(input.name.utf8) : ArgumentText.bytes(input.argument) {
-      if byte.isLetterOrDigit || "-._~/@".utf8.contains(byte) {
-        uri.unicodeScalars.append(Unicode.Scalar(byte))
-      } else {
-        uri += "%" + hexadecimal(UInt64(byte), width: 2).uppercased()
-      }
-    }
-    return uri
+  /// The path of an input as a relative URI reference, byte for byte.
+  private static func uri(_ input: ValidatedInput) -> String {
+    percentEncoded(
+      input.argument == "-" ? Array(input.name.utf8) : ArgumentText.bytes(input.argument), keeping: "-._~/@")
   }
 }
