@@ -19,7 +19,7 @@ static struct {
 
 CRASH_TIME static bool is_in_code(uint64_t address) { return address - code.address < code.size; }
 
-bool go_owns(uintptr_t handler) { return is_in_code(handler); }
+CRASH_TIME bool go_owns(uintptr_t handler) { return is_in_code(handler); }
 
 // Go's own handler, or this one's for a crash in code of C.
 HANDLER CRASH_TIME __attribute__((noinline)) static signal_handler *

@@ -10,7 +10,7 @@
 void go_install(void);
 
 // Whether a handler belongs to Go's runtime.
-bool go_owns(uintptr_t handler);
+CRASH_TIME bool go_owns(uintptr_t handler);
 
 // Captures crashes of C code, and leaves those of Go code to Go's handler. Either handler is called in the end.
 CRASH_TIME void handle_go(int number, siginfo_t *information, void *context);

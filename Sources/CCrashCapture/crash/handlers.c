@@ -329,7 +329,7 @@ HANDLER CRASH_TIME void handle_crash(int number, siginfo_t *raw_information, voi
     next = &none;
   }
   // Nor does the kernel call a handler if the signal is blocked, as it is in this thread as far as the program knows.
-  if (is_forced(number, information) && (hidden_at_crash(context) & signal_bit(number))) next = &none;
+  if (is_forced(number, information) && hides(number, context)) next = &none;
   if (is_default(next) && capture_abort(number, context)) return;
   // A child that still shares its parent's memory (vfork): nothing here may be changed.
   if (!is_captured_process()) {

@@ -11,7 +11,7 @@ signal_handler *_Atomic other_handlers[kSignals];
 struct program_action program_actions[kSignals];
 
 CRASH_TIME bool postpone_signal(int number, siginfo_t *information, ucontext_t *context) {
-  if (information->si_code > 0 || !(hidden_at_crash(context) & signal_bit(number))) return false;
+  if (information->si_code > 0 || !hides(number, context)) return false;
   uint64_t mask = signal_bit(number);
   change_mask(SIG_BLOCK, &mask, NULL);
   // Also in the mask that the return from this handler restores.
@@ -38,17 +38,24 @@ CRASH_TIME static void end_at_fault(int number, siginfo_t *information, ucontext
   handle_crash(number, information, context);
 }
 
-CRASH_TIME uint64_t hidden_at_crash(const ucontext_t *context) {
+CRASH_TIME static uint64_t hidden_at_crash(const ucontext_t *context) {
   struct thread_facts *facts = thread_facts();
   if (facts == NULL) return 0;
   resolve_calls(facts, &context->uc_stack, context_stack_pointer(context));
   return facts->hidden_signals;
 }
 
+CRASH_TIME bool hides(int number, const ucontext_t *context) {
+  if (!(hidden_at_crash(context) & signal_bit(number))) return false;
+  // Go makes its threads with all signals blocked, and unblocks those of faults without libc.
+  int place = crash_signal_index(number);
+  return place < 0 || !go_owns((uintptr_t)crash_state.earlier[place].handler);
+}
+
 // Whether the signal is blocked as far as the program knows, so that the kernel would not have called its handler. Then
 // a signal that was sent is postponed, and a fault ends the process by the default action.
 CRASH_TIME static bool is_blocked(int number, siginfo_t *information, void *context) {
-  if (!(hidden_at_crash(context) & signal_bit(number)) || !atomic_load(&crash_state.is_installed)) return false;
+  if (!hides(number, context) || !atomic_load(&crash_state.is_installed)) return false;
   if (postpone_signal(number, information, context)) return true;
   end_at_fault(number, information, context);
   return true;
@@ -270,7 +277,9 @@ CRASH_TIME static void call_handler(int number, siginfo_t *information, void *ra
   resolve_calls(facts, &context->uc_stack, context_stack_pointer(context));
   struct kernel_frame frame = find_kernel_frame(information, context);
   uint64_t shift = 0;
-  enum stack_choice choice = choose_stack(facts, number, &frame, context, &shift);
+  // Go takes the stack that the kernel has for its own.
+  enum stack_choice choice =
+      go_owns((uintptr_t)handler) ? kStays : choose_stack(facts, number, &frame, context, &shift);
   if (choice == kLacksRoom) {
     end_without_room(number, information, context);
     return;

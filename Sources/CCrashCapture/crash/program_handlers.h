@@ -47,8 +47,8 @@ CRASH_TIME void resolve_calls(struct thread_facts *facts, const stack_t *stack, 
 // Forgets the handlers that a jump to this stack pointer leaves.
 CRASH_TIME void leave_calls(struct thread_facts *facts, uint64_t pointer);
 
-// The signals of faults that the interrupted thread hides.
-CRASH_TIME uint64_t hidden_at_crash(const ucontext_t *context);
+// Whether the interrupted thread hides the signal of a fault.
+CRASH_TIME bool hides(int number, const ucontext_t *context);
 
 // If the handler of SIGABRT returns, abort(3) ends in a fault (see program_handlers.c). If this is that fault, captures
 // the abort, and returns true.

@@ -204,6 +204,8 @@ static int set_other(int number, const struct sigaction *action) {
   signal_handler *handler = (signal_handler *)action->sa_sigaction;
   // A program that asked the kernel itself for its handler was shown ours, which goes on calling the program's.
   if (!is_followed(action) || is_own_handler(handler)) return set_next_action(number, action, NULL);
+  // Go takes the stack that the kernel has for its own, without libc, and ends the process if a handler runs elsewhere.
+  if (go_owns((uintptr_t)handler)) return set_next_action(number, action, NULL);
   // libc refuses its own signals, and others that have no action.
   struct sigaction current;
   if (set_next_action(number, NULL, &current) != 0) return -1;
