@@ -42,7 +42,7 @@ package struct StackFrame: Sendable {
   /// The next instruction of the first frame; for a caller, the return address.
   package let instruction: UInt64
   /// Whether the address follows a call. False for the first frame of a thread and for code interrupted by a signal.
-  package let isCaller: Bool
+  package internal(set) var isCaller: Bool
   package let trust: FrameTrust
   /// Nil if unknown.
   package let stackPointer: UInt64?
