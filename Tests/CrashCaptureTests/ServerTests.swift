@@ -81,6 +81,7 @@ struct ServerTests {
       }()
       for i := 0; i < 5; i++ { runtime.GC(); time.Sleep(10 * time.Millisecond) }
       fmt.Println("spun", <-done > 0)
+      for runtime.NumGoroutine() > 1 { time.Sleep(time.Millisecond) }
     }
     func recovers() { defer func() { fmt.Println("recovered", recover()) }(); var p *int; *p = 1 }
     func main() { recovers(); spins(); if os.Args[1] == "fault" { C.c_fault() } else { C.abort() } }
