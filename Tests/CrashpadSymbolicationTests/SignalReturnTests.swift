@@ -30,7 +30,13 @@ struct SignalReturnTests {
     let pc: [Int: UInt64] = [32: 0x130]
     let riscv = Dictionary(uniqueKeysWithValues: (1...31).map { ($0, 0x130 + 8 * UInt64($0)) }).merging(pc) { $1 }
     let loongArch = Dictionary(uniqueKeysWithValues: (1...31).map { ($0, 0x138 + 8 * UInt64($0)) }).merging(pc) { $1 }
+    // struct sigcontext of i386: four segments, edi, esi, ebp, esp, ebx, edx, ecx, eax, trapno, err, eip. Before it the signal's
+    // number, or that, two pointers, a siginfo of 0x80, and flags, link and stack_t of the ucontext
+    let intel32: [Int: UInt64] = [7: 0xb0, 6: 0xb4, 5: 0xb8, 4: 0xbc, 3: 0xc0, 2: 0xc4, 1: 0xc8, 0: 0xcc, 8: 0xd8]
+    let old32: [Int: UInt64] = [7: 0x14, 6: 0x18, 5: 0x1c, 4: 0x20, 3: 0x24, 2: 0x28, 1: 0x2c, 0: 0x30, 8: 0x3c]
     return [
+      Case(architecture: .x86, code: [0x9080_cd00_0000_adb8], places: intel32, size: 4),
+      Case(architecture: .x86, code: [0x80cd_0000_0077_b858], places: old32, size: 4),
       Case(architecture: .riscv64, code: [0x0000_0073_08b0_0893], places: riscv),
       Case(architecture: .loongarch64, code: [0x002b_0000_0382_2c0b], places: loongArch),
       Case(architecture: .x86_64, code: [0x0f00_0000_0fc0_c748, 0x9090_9090_9090_9005], places: intel),

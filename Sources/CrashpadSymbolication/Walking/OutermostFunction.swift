@@ -24,3 +24,58 @@ enum OutermostFunction {
     return modules.isEmpty || modules.contains { file.hasPrefix($0) }
   }
 }
+
+/// The code with which the first function of a thread or program goes on once what it called returns: the system call `exit`.
+/// C libraries without symbols are known by it.
+///
+/// Sources: clone.S, clone3.S and start.S of glibc, musl and bionic; the numbers of system calls in the kernel's headers.
+enum ExitCode {
+  /// - Parameter code: returns the eight bytes at a distance from the return address; nil if unknown.
+  static func isExit(
+    _ architecture: FrameRegisters.Architecture, isThumb: Bool, _ code: (UInt64) -> UInt64?
+  ) -> Bool {
+    guard let first = code(0) else { return false }
+    // Most code differs in its first byte.
+    let found = patterns(architecture, isThumb: isThumb).filter { $0[0] == UInt8(truncatingIfNeeded: first) }
+    return found.contains { pattern in
+      pattern.indices.allSatisfy { index in
+        let word = index < 8 ? first : code(UInt64(index & ~7))
+        return word.map { UInt8(truncatingIfNeeded: $0 >> UInt64(8 * (index & 7))) == pattern[index] } ?? false
+      }
+    }
+  }
+
+  private static func patterns(_ architecture: FrameRegisters.Architecture, isThumb: Bool) -> [[UInt8]] {
+    switch architecture {
+    case .x86_64: intel64
+    case .x86: intel32
+    // mov x8, #93; svc #0
+    case .arm64: [[0xa8, 0x0b, 0x80, 0xd2, 0x01, 0x00, 0x00, 0xd4]]
+    case .arm: isThumb ? thumb : [[0x01, 0x70, 0xa0, 0xe3, 0x00, 0x00, 0x00, 0xef]]
+    // li a7, 93; ecall
+    case .riscv64: [[0x93, 0x08, 0xd0, 0x05, 0x73, 0x00, 0x00, 0x00]]
+    // li.w a7, 93; syscall 0
+    case .loongarch64: [[0x0b, 0x74, 0x81, 0x03, 0x00, 0x00, 0x2b, 0x00]]
+    case .ppc64: []
+    }
+  }
+
+  private static let intel64: [[UInt8]] = [
+    // mov %rax or %eax, %rdi; mov $60, %eax; syscall
+    [0x48, 0x89, 0xc7, 0xb8, 0x3c, 0, 0, 0, 0x0f, 0x05], [0x89, 0xc7, 0xb8, 0x3c, 0, 0, 0, 0x0f, 0x05],
+    // mov %eax, %edi; xor %eax, %eax; mov $60, %al; syscall
+    [0x89, 0xc7, 0x31, 0xc0, 0xb0, 0x3c, 0x0f, 0x05],
+  ]
+
+  private static let intel32: [[UInt8]] = [
+    // mov %eax, %ebx; mov $1, %eax; int $0x80, or a call to the kernel's page
+    [0x89, 0xc3, 0xb8, 1, 0, 0, 0, 0xcd, 0x80], [0x89, 0xc3, 0xb8, 1, 0, 0, 0, 0x65, 0xff, 0x15, 0x10, 0, 0, 0],
+    // mov %eax, %ebx; xor %eax, %eax; inc %eax; int $0x80
+    [0x89, 0xc3, 0x31, 0xc0, 0x40, 0xcd, 0x80],
+  ]
+
+  private static let thumb: [[UInt8]] = [
+    // mov.w r7, #1; svc 0. movs r7, #1; svc 0
+    [0x4f, 0xf0, 0x01, 0x07, 0x00, 0xdf], [0x01, 0x27, 0x00, 0xdf],
+  ]
+}

@@ -22,8 +22,10 @@ enum SignalReturn {
     case .riscv64: [([0x0000_0073_08b0_0893], [.max])]
     // li.w a7, 139; syscall 0
     case .loongarch64: [([0x002b_0000_0382_2c0b], [.max])]
-    // The C libraries or the vDSO of these systems have call frame information for it.
-    case .x86, .ppc64: []
+    // mov $173, %eax; int $0x80. pop %eax; mov $119, %eax; int $0x80, of handlers without a siginfo
+    case .x86: [([0x0080_cd00_0000_adb8], [0x00ff_ffff_ffff_ffff]), ([0x80cd_0000_0077_b858], [.max])]
+    // The vDSO has call frame information for it.
+    case .ppc64: []
     }
   }
 
@@ -32,17 +34,17 @@ enum SignalReturn {
   /// - Parameter code: returns the eight bytes at a distance from the instruction to which the handler returns; nil if
   ///   unknown.
   static func rules(_ architecture: FrameRegisters.Architecture, _ code: (UInt64) -> UInt64?) -> FrameRules? {
-    let isFound = patterns(architecture).contains { pattern in
+    let found = patterns(architecture).firstIndex { pattern in
       pattern.words.indices.allSatisfy { index in
         code(UInt64(8 * index)).map { $0 & pattern.masks[index] == pattern.words[index] } ?? false
       }
     }
-    return isFound ? rules(architecture) : nil
+    return found.map { rules(architecture, pattern: $0) }
   }
 
   /// Sources: `rt_sigframe`, `ucontext` and `sigcontext` of Linux, in arch/x86, arch/arm64,
   /// arch/arm, arch/riscv and arch/loongarch.
-  private static func rules(_ architecture: FrameRegisters.Architecture) -> FrameRules {
+  private static func rules(_ architecture: FrameRegisters.Architecture, pattern: Int) -> FrameRules {
     var saved: [Int: UInt64] = [:]
     switch architecture {
     case .x86_64:
@@ -60,7 +62,15 @@ enum SignalReturn {
       // RISC-V has the instruction pointer in place of the first one.
       saved[architecture.instructionPointer] = 304
       for register in 1...31 { saved[register] = (architecture == .riscv64 ? 304 : 312) + 8 * UInt64(register) }
-    case .x86, .ppc64: break
+    case .x86:
+      // The signal's number, with a siginfo also two pointers, 128 bytes and five words of the ucontext; then four segment
+      // registers, edi, esi, ebp, esp, ebx, edx, ecx, eax, two words about the fault, and eip
+      let start: UInt64 = pattern == 0 ? 3 * 4 + 128 + 5 * 4 : 4
+      for (index, register) in [7, 6, 5, 4, 3, 2, 1, 0].enumerated() {
+        saved[register] = start + 16 + 4 * UInt64(index)
+      }
+      saved[architecture.instructionPointer] = start + 56
+    case .ppc64: break
     }
     var rules = FrameRules()
     rules.isSignalFrame = true

@@ -24,10 +24,10 @@ extension StackWalker {
   func caller(of callee: Position, _ frame: inout StackFrame) -> Step {
     let rules = rules(callee)
     frame.isSignalFrame = rules?.isSignalFrame == true
-    if rules?.isOutermost == true { return .end(.done) }
+    if rules?.isOutermost == true || (rules == nil && isBeforeExit(callee)) { return .end(.done) }
     var found = byRules(callee, rules) ?? (rules == nil ? justCalled(callee) : nil)
     if found == nil, rules == nil, usesFramePointers(callee), callee.trust.knowsFramePointer,
-      callee.registers.framePointer == 0
+      callee.registers.framePointer == 0, mayHaveFrame(callee)
     {
       return .end(.endOfChain)
     }
@@ -41,7 +41,7 @@ extension StackWalker {
     if found?.registers.wasInterrupted == true { frame.isSignalFrame = true }
     // The memory behind the first function of a thread is not a stack.
     if found == nil, isStart(callee) { return .end(.done) }
-    guard let caller = found ?? byLinkRegister(callee) ?? byScan(callee) else {
+    guard let caller = found ?? byFirstInstructions(callee) ?? byLinkRegister(callee) ?? byScan(callee) else {
       let isMissing = rules != nil || callee.registers.stackPointer.map { load($0, callee) == nil } ?? true
       return .end(isMissing ? .missingMemory : .noCaller)
     }
@@ -210,7 +210,7 @@ extension StackWalker {
     {
       return !hasPushed(from: start, to: callee.instruction, module)
     }
-    guard let start = functionStart(callee, module), callee.instruction - start < Self.longestLeaf else { return false }
+    guard let start = functionStart(callee), callee.instruction - start < Self.longestLeaf else { return false }
     return !hasPushed(from: start, to: callee.instruction, module)
       && !lowersStack(in: start..<callee.instruction, module)
   }
@@ -220,8 +220,9 @@ extension StackWalker {
 
   /// The start of the function at a place, by its symbol. The part that compilers move away from a function does not begin
   /// as a function does.
-  func functionStart(_ callee: Position, _ module: WalkedModule) -> UInt64? {
-    guard let symbols = module.symbols, case let offset = callee.lookupAddress &- module.address,
+  func functionStart(_ callee: Position) -> UInt64? {
+    guard let module = callee.module, let symbols = module.symbols,
+      case let offset = callee.lookupAddress &- module.address,
       let start = symbols.functionAddress(offset), start <= offset,
       symbols.symbolize(offset)?.frames.last?.function?.contains(".cold") != true
     else { return nil }
@@ -336,21 +337,21 @@ extension StackWalker {
 
   private func byFramePointer(_ callee: Position) -> ChainStep {
     let size = callee.architecture.addressSize
+    let hasFrame = mayHaveFrame(callee)
+    let isKnown = hasFrame && callee.trust.knowsFramePointer
     guard usesFramePointers(callee), let frame = callee.registers.framePointer.map(recordAddress),
       frame % size == 0, callee.registers.stackPointer.map({ frame >= $0 }) ?? true || hasLostStack(callee),
       let next = load(frame, callee).map(recordAddress), let saved = load(frame &+ size, callee)
     else { return .notFound }
     if saved < Self.firstAddress {
-      return callee.trust.knowsFramePointer && next == 0 ? .endOfChain : .notFound
+      return isKnown && next == 0 ? .endOfChain : .notFound
     }
     guard mayReturn(to: stripped(saved), next, after: frame, callee) else { return .notFound }
     var caller = callee.registers.preserved()
     caller.framePointer = next
     caller.instructionPointer = saved
     caller.stackPointer = frame &+ 2 * size
-    if callee.trust.knowsFramePointer || continues(next, after: frame, callee)
-      || leadsIntoModule(next, after: frame, callee)
-    {
+    if isKnown || (hasFrame && (continues(next, after: frame, callee) || leadsIntoModule(next, after: frame, callee))) {
       return .found(Found(caller, .framePointer))
     }
     // A register that may hold anything led to one return address, and no further.
@@ -358,6 +359,28 @@ extension StackWalker {
     var found = Found(caller, .scan)
     found.skippedWords = callee.registers.stackPointer.flatMap { frame >= $0 ? Int((frame - $0) / size) + 1 : nil }
     return .found(found)
+  }
+
+  /// Whether the code of a function sets the frame pointer before the place, as far as the code is known. Otherwise the
+  /// register has what a caller left there, and leads to the caller of that one.
+  private func mayHaveFrame(_ callee: Position) -> Bool {
+    guard callee.architecture.isIntel, let module = callee.module, let start = functionStart(callee),
+      callee.instruction - start < Self.longestPrologue
+    else { return true }
+    for place in stride(from: start, to: callee.instruction, by: 5) {
+      guard let code = code(at: place, module) else { return true }
+      if (0..<5).contains(where: { Self.setsFramePointer(code >> (8 * $0)) }) { return true }
+    }
+    return false
+  }
+
+  /// The bytes of a function that are searched for the instruction that sets the frame pointer.
+  private static let longestPrologue: UInt64 = 4096
+
+  /// MOV of the stack pointer to the frame pointer in both encodings, LEA of a place near it, ENTER
+  private static func setsFramePointer(_ code: UInt64) -> Bool {
+    [0xe589, 0xec8b].contains(code & 0xffff) || [0x24_6c8d, 0x24_ac8d].contains(code & 0xff_ffff)
+      || code & 0xff00_00ff == 0xc8
   }
 
   /// Whether a chain of frame pointers goes on: there is a record further out, with a return address or none.
@@ -460,7 +483,7 @@ extension StackWalker {
     module.symbols.flatMap { $0.isFound ? $0.code(at: address &- module.address) : nil }
   }
 
-  private func code(at address: UInt64, _ module: WalkedModule) -> UInt64? {
+  func code(at address: UInt64, _ module: WalkedModule) -> UInt64? {
     fileCode(at: address, module) ?? process.memory.word(address)
   }
 }

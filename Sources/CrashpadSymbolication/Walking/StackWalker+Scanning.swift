@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+internal import CrashpadBytes
 internal import CrashpadSnapshot
 
 /// Callers found by words on the stack that look like return addresses: guesses, which the walker says they are.
@@ -7,31 +8,85 @@ extension StackWalker {
     guard let start = callee.registers.stackPointer else { return nil }
     let size = callee.architecture.addressSize
     let words = callee.trust == .context ? limits.scannedWords * 4 : limits.scannedWords
-    let function = callee.module.flatMap { functionStart(callee, $0) }
-    var first: Found?
+    let function = CalledFunction(callee, functionStart(callee))
+    // A word that is left over from an earlier call counts only if none further out is better.
+    var (first, leftOver): (Found?, Found?)
     for index in 0..<UInt64(words) {
       let place = (start & ~(size - 1)) &+ size &* index
       guard place >= start else { continue }
-      guard let value = load(place, callee) else { return first }
+      guard let value = load(place, callee) else { break }
       guard looksLikeReturnAddress(stripped(value), callee) else { continue }
-      switch function.map({ target(ofCallBefore: stripped(value), from: callee, $0) }) ?? .unknown {
-      case .function: return scanned(value, at: place, index, callee)
-      case .unknown where first == nil: return scanned(value, at: place, index, callee)
-      // A word that is left over from an earlier call counts only if none further out is better.
-      case .unknown, .otherFunction: first = first ?? scanned(value, at: place, index, callee)
+      let found = scanned(value, at: place, index, callee)
+      // Nothing of the thread is behind the frame of the function that started it.
+      if isBeforeExit(stripped(value), callee) { return first ?? found }
+      let target = target(ofCallBefore: stripped(value), from: callee, function)
+      if target == .function || isSignalReturn(stripped(value), callee) { return found }
+      if first == nil, leadsNowhere(found) {
+        leftOver = leftOver ?? found
+      } else if target == .unknown, first == nil {
+        return found
+      } else {
+        first = first ?? found
       }
     }
-    return first
+    return first ?? leftOver
+  }
+
+  /// Whether the rules of a guessed caller are known, and its own caller by them would be no return address.
+  private func leadsNowhere(_ found: Found) -> Bool {
+    guard let address = found.registers.instructionPointer.map(stripped) else { return false }
+    var position = Position(found.registers, address, .scan, isCaller: true)
+    position.module = module(behindCallAt: address)
+    position.registers.framePointer = nil
+    guard let symbols = position.symbols,
+      let rules = symbols.frameRules(at: position.lookupOffset, position.architecture), !rules.isSignalFrame,
+      let next = rules.caller(of: position.registers, { load($0, position) })?.instructionPointer
+    else { return false }
+    return !looksLikeReturnAddress(stripped(next), position)
+  }
+
+  /// The caller whose address the first instructions of a function of 32-bit ARM saved. Other instructions may have moved
+  /// the stack pointer since, so that it has to look like one, as in a scan.
+  func byFirstInstructions(_ callee: Position) -> Found? {
+    guard case .arm = callee.architecture, let module = callee.module, let stack = callee.registers.stackPointer,
+      let start = functionStart(callee),
+      let place = ArmPrologue(
+        from: start, to: callee.instruction, isThumb: callee.isThumb, { code(at: $0, module) }
+      ).linkPlace(stack), let saved = load(place, callee), looksLikeReturnAddress(stripped(saved), callee)
+    else { return nil }
+    return scanned(saved, at: place, (place - stack) / callee.architecture.addressSize, callee)
+  }
+
+  /// Whether a frame goes on with the exit of its thread or program: its function has no caller.
+  func isBeforeExit(_ callee: Position) -> Bool {
+    callee.isCaller && isBeforeExit(callee.instruction | (callee.isThumb ? 1 : 0), callee)
+  }
+
+  private func isBeforeExit(_ address: UInt64, _ callee: Position) -> Bool {
+    guard let module = module(behindCallAt: address) else { return false }
+    let isThumb = if case .arm = callee.architecture { address & 1 == 1 } else { false }
+    return ExitCode.isExit(callee.architecture, isThumb: isThumb) {
+      code(at: (isThumb ? address & ~1 : address) &+ $0, module)
+    }
   }
 
   /// A register that may hold anything led to a guess: a word before it, behind a call to the function at hand, is better.
   func better(than guess: Found, _ callee: Position) -> Found {
-    guard let scanned = byScan(callee), let function = callee.module.flatMap({ functionStart(callee, $0) }),
-      let near = scanned.registers.stackPointer, let far = guess.registers.stackPointer, near < far,
-      let address = scanned.registers.instructionPointer.map(stripped),
-      target(ofCallBefore: address, from: callee, function) == .function
+    guard let scanned = byScan(callee), let near = scanned.registers.stackPointer,
+      let far = guess.registers.stackPointer, near < far,
+      let address = scanned.registers.instructionPointer.map(stripped), isCertain(address, callee)
     else { return guess }
     return scanned
+  }
+
+  /// Whether a word of the stack is behind a call of the function at hand, or belongs to the kernel's frame of a handler.
+  private func isCertain(_ address: UInt64, _ callee: Position) -> Bool {
+    target(ofCallBefore: address, from: callee, CalledFunction(callee, functionStart(callee))) == .function
+      || isSignalReturn(address, callee)
+  }
+
+  private func isSignalReturn(_ address: UInt64, _ callee: Position) -> Bool {
+    module(behindCallAt: address).map { isSignalReturn(address, callee, $0) } == true
   }
 
   private func scanned(_ value: UInt64, at place: UInt64, _ index: UInt64, _ callee: Position) -> Found {
@@ -50,15 +105,42 @@ extension StackWalker {
     case unknown
   }
 
-  /// Whether the call before a return address leads to the start of the function at hand, or to that of another one. A
-  /// function may have been reached by a pointer, or by a jump of the one that was called.
-  private func target(ofCallBefore address: UInt64, from callee: Position, _ function: UInt64) -> CallTarget {
-    guard case .some(.direct(let target)?) = call(before: address, callee) else { return .unknown }
-    if target == function { return .function }
+  /// The function at hand, as far as known, to find the call that led to it.
+  private struct CalledFunction {
+    let start: UInt64?
+    /// Without what compilers add to the names of a function's parts.
+    let name: String?
+
+    init(_ callee: Position, _ start: UInt64?) {
+      self.start = start
+      let name = callee.symbols?.symbolize(callee.lookupOffset)?.frames.last?.function
+      self.name = name.map { name in
+        [" [clone .cold", " (.cold", "(.cold", ".cold"].compactMap { name.firstRange(of: $0) }.first
+          .map { String(name[..<$0.lowerBound]) } ?? name
+      }
+    }
+  }
+
+  /// Whether the call before a return address leads to the function at hand, or to another one. A function may have been
+  /// reached by a pointer, or by a jump of the one that was called.
+  private func target(
+    ofCallBefore address: UInt64, from callee: Position, _ function: CalledFunction
+  ) -> CallTarget {
+    guard let name = function.name, case .some(.direct(let target)?) = call(before: address, callee) else {
+      return .unknown
+    }
+    if target == function.start { return .function }
     guard let module = module(at: target), case let offset = target - module.address,
-      module.symbols?.functionAddress(offset) == offset
+      let called = module.symbols?.symbolize(offset)?.frames.last?.function
     else { return .unknown }
-    return .otherFunction
+    // A stub leads to a function of its name, in another module or this one.
+    if called.hasSuffix(Demangler.stubSuffix) {
+      let isOther = module.index == callee.module?.index && called.dropLast(Demangler.stubSuffix.count) != name
+      return isOther ? .otherFunction : .unknown
+    }
+    guard module.symbols?.functionAddress(offset) == offset else { return .unknown }
+    // The part that compilers move away from a function is reached by the call of the function.
+    return function.start == nil && called == name ? .function : .otherFunction
   }
 
   /// The frame pointer of a caller whose return address is at a place: it may be saved just below it, or still be in the
