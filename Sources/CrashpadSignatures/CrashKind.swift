@@ -100,7 +100,10 @@ struct CrashKind: Sendable {
       return CrashKind("jetsam:" + (NameText.word(name) ?? "unknown"))
     default: break
     }
-    guard let code = termination.code else { return nil }
+    guard let code = termination.code else {
+      // Some texts have the watchdog's words without its code.
+      return version == .first ? nil : watchdogEvent(termination, version).map { hang("killed:0x8badf00d/" + $0) }
+    }
     guard code > 0xffff else { return hang("killed:\(NameText.word(space) ?? "unknown")/\(code)") }
     // One code is written by several services, from release to release another.
     return hang("killed:0x" + hexadecimal(code) + (watchdogEvent(termination, version).map { "/" + $0 } ?? ""))
@@ -124,8 +127,11 @@ struct CrashKind: Sendable {
       }
       if let range = line.firstRange(of: " watchdog transgression") {
         let head = line[..<range.lowerBound]
-        return NameText.word(
-          String(head[(head.lastIndex { $0 == ":" || $0 == " " }.map { head.index(after: $0) } ?? head.startIndex)...]))
+        if version == .first {
+          let start = head.lastIndex { $0 == ":" || $0 == " " }.map { head.index(after: $0) } ?? head.startIndex
+          return NameText.word(String(head[start...]))
+        }
+        return NameText.word(WatchdogText.event(head).split(separator: " ").joined(separator: "-"))
       }
     }
     return nil
@@ -303,7 +309,7 @@ struct CrashKind: Sendable {
   private func isAtStack(_ exception: ExceptionSnapshot, _ snapshot: ProcessSnapshot) -> Bool {
     if isFirst {
       if snapshot.report?.vmRegionInfo?.uppercased().containsBytes("STACK GUARD") == true { return true }
-    } else if snapshot.report?.isAddressInStackGuard == true {
+    } else if snapshot.report?.isAddressInStackGuard == true || snapshot.report?.saysStackOverflow == true {
       return true
     }
     let context = snapshot.crashedThread.flatMap { snapshot.threads[$0].context }

@@ -11,6 +11,8 @@ package struct OwnModules: Sendable {
   /// Whether modules may be without paths.
   private let isReport: Bool
   private let processName: String?
+  /// Texts of macOS up to 10.15 name the program by it where they have no list of images.
+  private let bundleID: String?
   /// The modules whose main function started the process.
   private let mainModules: [Int]
 
@@ -23,6 +25,7 @@ package struct OwnModules: Sendable {
     self.additional = additional
     isReport = snapshot.report != nil && version != .first
     processName = snapshot.report?.processName.flatMap { $0.isEmpty ? nil : $0 }
+    bundleID = snapshot.report?.bundleID.flatMap { $0.isEmpty ? nil : $0 }
     mainModules = isReport ? Self.mainModules(snapshot) : []
   }
 
@@ -50,7 +53,7 @@ package struct OwnModules: Sendable {
     guard !name.isEmpty, name != "???", !Self.systemNames.contains(where: { $0.matches(name) }) else { return false }
     // Debug builds of Xcode have the program's code in a library beside it.
     if let processName, name == processName || name == processName + ".debug.dylib" { return true }
-    if name == "__preview.dylib" { return true }
+    if name == "__preview.dylib" || name == bundleID { return true }
     if !mainModules.isEmpty || processName != nil { return mainModules.contains(index) }
     // A pasted stack alone: what no list of the system's images has is inferred to be the program.
     return !SystemImages.contains(name)

@@ -67,6 +67,8 @@ package struct EvidenceReader: Sendable {
   private static func messages(_ snapshot: ProcessSnapshot, _ text: (SnapshotBytes?) -> String?) -> [String] {
     var messages = snapshot.report?.messages.map(\.text) ?? []
     if let text = snapshot.report?.exceptionMessage, EvidenceSearch.all.message(text) != nil { messages.append(text) }
+    let signatures = snapshot.report?.fields.filter { $0.name == "Application Specific Signatures" } ?? []
+    messages += signatures.map(\.value)
     for module in snapshot.modules { messages += module.messages.compactMap { text($0) } }
     for annotation in snapshot.annotations {
       guard let value = text(annotation.value), EvidenceSearch.all.message(value) != nil else { continue }

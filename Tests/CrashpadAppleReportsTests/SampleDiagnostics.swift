@@ -141,6 +141,39 @@ extension SampleReports {
 
     """
 
+  /// The same without colors, as a log has it.
+  static let swiftPlain = """
+    *** Signal 11: Backtracing from 0x7f0dd996df7f... done ***
+
+    *** Program crashed: Bad pointer dereference at 0x0000000000000008 ***
+
+    Platform: x86_64 Linux (Debian GNU/Linux 12 (bookworm))
+
+    Thread 0 "orrery":
+
+    0  0x00007fab27f6e200 <unknown> in libc.so.6
+    1  0x00007fab27f6e300 closure #1 in main + 63 in orrery at /src/orrery.swift:4
+
+    Thread 4 "wheels & gears" crashed:
+
+    0 [inlined] 0x00007fab27f6df7f turn<A>(_:) in orrery at /src/orrery.swift:2:80
+    1 [ra]      0x00007fab27f6e000 static App.$main() + 8 in orrery at //<compiler-generated>
+    2 [ra]      0x00007fab27f6e100 <unknown> in libc.so.6
+
+    Registers:
+
+    rax 0x0000000000000001  1
+    rsp 0x00007ffc910b7650  00 00 00 00 00 00 00 00  ........
+    rip 0x00007fab27f6df7f  0f 0b 48 83 ec 08 48 8d  ..H...H.
+    rflags 0x0000000000010206  PF
+
+    Images (2 omitted):
+
+    0x00007fab27f00000-0x00007fab27f80000 bda362c1b712050ba2afb304f78233efb5e3f964 orrery    /src/orrery
+    0x00007fab28000000-0x00007fab28100000 bda362c1b712050ba2afb304f78233efb5e3f965 libc.so.6 /usr/lib/libc.so.6
+
+    """
+
   static let ips = """
     {"app_name":"Orrery","timestamp":"2022-09-18 15:28:37.00 +0900","bug_type":"309","os_version":"iPhone OS 16.0 (20A362)"}
     {"pid": 4711, "procName": "Orrery", "faultingThread": 0, "cpuType": "ARM-64",

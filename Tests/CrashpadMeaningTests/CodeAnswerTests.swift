@@ -76,6 +76,20 @@ struct CodeAnswerTests {
     Question("'Aborted (core dumped)'", "\"Aborted (core dumped)\": SIGABRT"),
     Question("Killed", "\"Killed\": SIGKILL"), Question("OOMKilled", "\"OOMKilled\": SIGKILL"),
     Question("'exit 0xC0000005'", "0xc0000005 EXCEPTION_ACCESS_VIOLATION"),
+    Question(
+      "'shop[812]: segfault at 8 ip 00007fc4e9a79361 sp 00007ffef196eb30 error 6 in libshop.so[7fc4e9a00000+9000]'",
+      "\"segfault\" of the Linux kernel: SIGSEGV"),
+    Question(
+      "'traps: shop[812] trap invalid opcode ip:5581 sp:7ffe error:0 in shop[5581+1000]'",
+      "\"invalid opcode\" of the Linux kernel: SIGILL"),
+    Question("'shop.service: Main process exited, code=killed, status=11/SEGV'", "\"11/SEGV\" of systemd: SIGSEGV"),
+    Question("'Main process exited, code=dumped, status=6/ABRT'", "\"6/ABRT\" of systemd: SIGABRT"),
+    Question("'PID 8 received SIGSEGV for address: 0x1fc62c0'", "SIGSEGV"),
+    Question("'Segmentation fault: 11'", "\"Segmentation fault: 11\": SIGSEGV"),
+    Question("'Abort trap: 6'", "\"Abort trap: 6\": SIGABRT"), Question("'Bus error: 10'", "\"Bus error: 10\": SIGBUS"),
+    Question("'Graphics kernel error: 0x00000003'", "Graphics kernel error"),
+    Question("'*** -[NSConcreteTextStorage attribute:atIndex:]: Range or index out of bounds'", "NSRangeException"),
+    Question("'LIBXPC 4'", "LIBXPC 4 XPC_EXIT_REASON_SIGTERM_TIMEOUT"),
     Question("bug_type 309", "bug_type 309, 109: crash report"),
     Question("'\"bug_type\":\"298\"'", "bug_type 298, 198, 98: jetsam event"),
   ]

@@ -11,18 +11,69 @@ extension CrashText {
     }
     if content.equals("Application main thread deadlocked") { return deadlocked() }
     if uncaughtReason(content) { return }
-    guard let key = TextKey(content) else { return untitledFrame(content) }
+    guard let key = TextKey(content) else {
+      if jetsamProcess(content) || continueField(content) { return }
+      return untitledFrame(content)
+    }
     if key.name == "Process", isOfOther(key.value) { return }
     if isOtherProcess { return }
     if isCr4shed, cr4shedHead(key) { return }
     if key.name == "Fatal Exception", builder.report.messages.isEmpty, !key.value.isEmpty {
       return beginUncaught(key.value)
     }
-    if identity(key) || place(key) || readException(key) { return }
+    if identity(key) || place(key) || readException(key) || lowMemory(key) { return }
     guard !key.value.isEmpty else { return }
     if key.name == "Event" { builder.report.kind = key.value.string.lowercased().contains("hang") ? .hang : .resource }
     if key.name == "Error Code" { builder.report.syndrome = key.value.number ?? builder.report.syndrome }
     builder.addField(key.name, key.value.string)
+  }
+
+  /// The keys of measures, whose values are sentences that a message may have broken.
+  private static let measures: Set<String> = ["CPU", "Writes", "Wakeups", "Event", "Action taken"]
+
+  /// Whether the line is the rest of the value above it: " average), exceeding limit of 50% cpu over 180 seconds".
+  private mutating func continueField(_ content: TextBytes) -> Bool {
+    guard !isAfterBlank, section == .head, let last = builder.report.fields.indices.last,
+      Self.measures.contains(builder.report.fields[last].name), TextFrame(content) == nil
+    else { return false }
+    builder.report.fields[last].value += " " + content.string
+    builder.note(ReportRules.damagedWrapping, at: content.startIndex, found: .text("a broken line"))
+    return true
+  }
+
+  /// Reads a row below "Processes": "   Shop <0b3f…> 12.3 12345 0 … [per-process-limit] (frontmost) (resume)". The second
+  /// number is that of the resident pages.
+  private mutating func jetsamProcess(_ content: TextBytes) -> Bool {
+    guard builder.report.jetsam != nil, let open = content.firstIndex(of: UInt8(ascii: "<")),
+      let close = content[open...].firstIndex(of: UInt8(ascii: ">")), open > content.startIndex,
+      let uuid = UUIDBytes(text: content[(open + 1)..<close].string)
+    else { return false }
+    var process = ReportSnapshot.JetsamProcess(name: content[..<open].trimmed.string)
+    process.uuid = uuid
+    var rest = content[(close + 1)...]
+    _ = rest.takeWord()
+    process.residentPages = rest.takeWord().decimal
+    for word in rest.split(separator: 0x20) where word.count > 2 {
+      let inner = word.dropFirst().dropLast()
+      if word.first == UInt8(ascii: "["), word.last == UInt8(ascii: "]") { process.reason = inner.string }
+      if word.first == UInt8(ascii: "("), word.last == UInt8(ascii: ")") { process.states.append(inner.string) }
+    }
+    builder.report.jetsam?.processes.append(process)
+    return true
+  }
+
+  /// Reads the head of a report about low memory, as systems up to iOS 8 wrote it: "Largest process:   Shop".
+  private mutating func lowMemory(_ key: TextKey) -> Bool {
+    guard key.name == "Largest process", !key.value.isEmpty else { return false }
+    var jetsam = ReportSnapshot.Jetsam()
+    jetsam.largestProcess = key.value.string
+    func pages(_ name: String) -> UInt64? {
+      builder.report.fields.first { $0.name == name }.flatMap { UInt64($0.value) }
+    }
+    (jetsam.freePages, jetsam.pageSize) = (pages("Free pages"), pages("Page Size"))
+    builder.report.jetsam = jetsam
+    builder.report.kind = .jetsam
+    return true
   }
 
   /// Reads "Fatal Exception: NSRangeException" of crash services, with its reason in this line or the next one.

@@ -47,7 +47,9 @@ extension TextBytes {
   fileprivate var headIndentation: Int? {
     let count = blanks
     let content = self[(startIndex + count)...]
-    let isFirst = ["Incident Identifier:", "Process:", "Exception Type:"].contains { content.has(prefix: $0) }
+    let isFirst = ["Incident Identifier:", "Process:", "Exception Type:", "panic(cpu "].contains {
+      content.has(prefix: $0)
+    }
     return isFirst ? count : nil
   }
 }
@@ -113,6 +115,8 @@ struct CrashText {
   /// Whether the section of another process than the report's is read.
   var isOtherProcess = false
   var isCr4shed = false
+  /// The lines since the last image that are none.
+  private var strayLines = 0
   /// The text of a panic.
   var panic = ""
   /// The name of the exception, and of the thread, in a log of Cr4shed.
@@ -126,6 +130,9 @@ struct CrashText {
   mutating func read(_ line: TextBytes) {
     let content = line.trimmed
     guard !content.isEmpty else { return blank() }
+    if OmittedLines.isMark(content) {
+      return builder.note(ReportRules.damagedWrapping, at: content.startIndex, found: .text("lines were left out"))
+    }
     let isIndented = line.first.map { TextBytes.isBlank($0) } ?? false
     if section == .panic || !beginSection(content, isIndented: isIndented) {
       body(content, line, isIndented: isIndented)
@@ -184,15 +191,30 @@ struct CrashText {
       }
     case .registers: readRegisters(content)
     case .instructions: readInstructions(content)
-    case .images: if !readImage(content) { section = .skipped }
+    case .images: image(content)
     case .heaviest: heaviest(content)
     case .samples: sample(line)
     case .tree: treeLine(line)
-    case .panic: panic += "\n" + line.string
+    case .panic: panicLine(line)
     case .loadedImages: loadedImage(content)
     case .skipped, .ended: break
     }
   }
+
+  /// Joins the rest of the first line, if a message broke that: it begins in lower case, and none of the kernel's lines does.
+  private mutating func panicLine(_ line: TextBytes) {
+    let isRest = !panic.contains("\n") && line.first.map { (0x61...0x7a).contains($0) } == true
+    panic += (isRest ? " " : "\n") + line.string
+    if isRest { builder.note(ReportRules.damagedWrapping, at: line.startIndex, found: .text("a broken line")) }
+  }
+
+  private mutating func image(_ content: TextBytes) {
+    strayLines = readImage(content) ? 0 : strayLines + 1
+    if strayLines > Self.mostStrayLines { section = .skipped }
+  }
+
+  /// Lines of others between two images, such as those of a message; behind more the list has ended.
+  private static let mostStrayLines = 8
 
   private mutating func addMessageLine(_ line: String) {
     if builder.report.messages.isEmpty { builder.addMessage("") }

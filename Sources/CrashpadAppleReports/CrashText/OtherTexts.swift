@@ -3,22 +3,97 @@ internal import CrashpadBytes
 
 /// Texts about crashes that no reader knows, so that they can be refused by their names.
 package enum OtherTexts {
-  /// The words that are on a line of each kind, with what the text is called.
-  private static let kinds: [(words: [String], name: String)] = [
-    (["*** *** *** *** *** ***", "Build fingerprint:"], "a tombstone of Android"),
-    (["Traceback (most recent call last):"], "a traceback of Python"),
-    (["Got a SIG", "while executing native code"], "a stack that Mono wrote"),
-    (["(wrapper managed-to-native)"], "a stack of .NET"),
-    (["### Stacktrace ###"], "a stack of App Center or HockeyApp"),
-    (["## Stacktrace", ".m;"], "a stack of App Center or HockeyApp"),
-    (["  File \"", "\", line "], "a stack of Sentry's form"),
-    (["goroutine ", "[running]:"], "a traceback of Go"), (["\tat ", ".java:"], "a stack of Java"),
-    (["    at ", ".java:"], "a stack of Java"), (["\tat ", ".kt:"], "a stack of Kotlin"),
-    (["thread '", "panicked at"], "a message of Rust"),
+  private struct Kind {
+    /// Words that all are in the text, or on one line of it in this order.
+    let words: [String]
+    let name: String
+    let isLine: Bool
+
+    func isIn(_ text: TextBytes) -> Bool {
+      isLine ? text.split(separator: 0x0a).contains { isOn($0) } : words.allSatisfy { text.first(of: $0) != nil }
+    }
+
+    func isOn(_ line: TextBytes) -> Bool {
+      var rest = line
+      for word in words {
+        guard let start = rest.first(of: word) else { return false }
+        rest = rest[(start + word.utf8.count)...]
+      }
+      return true
+    }
+  }
+
+  private static func line(_ words: String..., name: String) -> Kind { Kind(words: words, name: name, isLine: true) }
+  private static func text(_ words: String..., name: String) -> Kind { Kind(words: words, name: name, isLine: false) }
+
+  private static let tombstone = "a tombstone of Android"
+  private static let kernel = "a message of the Linux kernel"
+  private static let unreal = "a log of Unreal Engine"
+  private static let java = "a stack of Java"
+  private static let mono = "a stack that Mono wrote"
+  private static let services = "a stack of App Center or HockeyApp"
+  private static let ruby = "a traceback of Ruby"
+  private static let windbg = "the output of a debugger of Windows"
+  private static let gdb = "a session of gdb"
+  private static let coredump = "a message of systemd-coredump"
+
+  /// In the order in which they are tried: what tells more stands before.
+  private static let kinds: [Kind] = [
+    line("ERROR: AddressSanitizer", name: "a report of AddressSanitizer"),
+    line("ERROR: HWAddressSanitizer", name: "a report of HWAddressSanitizer"),
+    line("ERROR: LeakSanitizer", name: "a report of LeakSanitizer"),
+    line("WARNING: ThreadSanitizer", name: "a report of ThreadSanitizer"),
+    line("WARNING: MemorySanitizer", name: "a report of MemorySanitizer"),
+    line("UndefinedBehaviorSanitizer", name: "a report of UndefinedBehaviorSanitizer"),
+    line(": runtime error: ", name: "a report of UndefinedBehaviorSanitizer"),
+    line("ERROR: libFuzzer: ", name: "a report of libFuzzer"),
+    line("==", "== Invalid ", " of size ", name: "a report of Valgrind"),
+    line(
+      "A fatal error has been detected by the Java Runtime Environment", name: "an error report of a Java VM (hs_err)"),
+    line("*** *** *** *** *** ***", name: tombstone), line("Build fingerprint: '", name: tombstone),
+    line("pid: ", ", tid: ", ", name: ", ">>> ", " <<<", name: tombstone),
+    text("DEBUG   : backtrace:", "#00 pc ", name: tombstone),
+    line("=== Critical error: ===", name: unreal), line("Fatal error: [File:", "] [Line: ", name: unreal),
+    line("Unhandled Exception: EXCEPTION_", name: unreal), line("[Callstack] ", "0x", name: unreal),
+    text("Fatal Python error: ", "File \"", name: "a traceback of Python"),
+    line("Traceback (most recent call last):", name: "a traceback of Python"),
+    line("Got a SIG", "while executing native code", name: mono),
+    line("Got a ", " while executing native code", name: mono),
+    line("Native Crash Reporting", name: mono), line("(wrapper managed-to-native)", name: "a stack of .NET"),
+    line("### Stacktrace ###", name: services), text("## Stacktrace", ".m;", name: services),
+    line("  File \"", "\", line ", name: "a stack of Sentry's form"),
+    line("goroutine ", "[running]:", name: "a traceback of Go"),
+    line("\tat ", ".java:", name: java), line("    at ", ".java:", name: java),
+    line("\tat ", ".kt:", name: "a stack of Kotlin"), line("thread '", "panicked at", name: "a message of Rust"),
+    line("memory allocation of ", " bytes failed", name: "a message of Rust"),
+    line("[BUG] ", "ruby ", name: ruby), line(".rb:", ":in `", name: ruby), line(".rb:", ":in '", name: ruby),
+    line("# Fatal error in ", ", line ", name: "a message of V8"),
+    line("# Fatal process out of memory", name: "a message of V8"),
+    line("<--- Last few GCs --->", name: "a message of V8"),
+    line("PID ", " received SIG", " for address: ", name: "a stack of node-segfault-handler"),
+    line("(!!! second chance !!!)", name: windbg), line("FAULTING_IP:", name: windbg),
+    line("STACK_TEXT:", name: windbg),
+    line("Child-SP ", "RetAddr", name: windbg), line("ChildEBP RetAddr", name: windbg),
+    line("Core was generated by `", name: gdb), line("Program received signal SIG", name: gdb),
+    line("Program terminated with signal SIG", name: gdb), line("Thread ", " received signal SIG", name: gdb),
+    text("(gdb) ", "#0 ", name: gdb),
+    line("Process ", " of user ", " dumped core", name: coredump),
+    text(" PID: ", " Signal: ", "Command Line: ", name: "the output of coredumpctl"),
+    line("------------[ cut here ]------------", name: kernel), line("kernel BUG at ", name: kernel),
+    line("BUG: unable to handle ", name: kernel), line("Unable to handle kernel ", name: kernel),
+    line("Kernel panic - not syncing", name: kernel), line("Internal error: Oops: ", name: kernel),
+    line("WARNING: CPU: ", " PID: ", name: kernel), line("WARNING: at ", ".c:", name: kernel),
+    line("WARNING: at ", ".h:", name: kernel),
+    line("INFO: task ", " blocked for more than ", name: kernel),
+    line("segfault at ", " ip ", " sp ", " error ", name: kernel), line("traps: ", " trap ", " ip:", name: kernel),
+    line("memorystatus: ", "kill", name: "a message of the kernel about memory"),
+    line("error while loading shared libraries: ", name: "a message of the loader of Linux"),
+    line("exception.type=", name: "an event of a crash service"),
   ]
 
   /// The name of the text; nil if its start does not say.
-  package static func name(_ start: [UInt8]) -> String? {
-    kinds.first { $0.words.allSatisfy { start[...].first(of: $0) != nil } }?.name
-  }
+  package static func name(_ start: [UInt8]) -> String? { kinds.first { $0.isIn(start[...]) }?.name }
+
+  /// Whether a line is of such a text, whatever frames stand below it.
+  static func isIn(_ line: TextBytes) -> Bool { kinds.contains { $0.isLine && $0.isOn(line) } }
 }

@@ -22,10 +22,15 @@ enum PastedLine {
   /// Whether a text has a line that says how a process ended, or a stack.
   static func areIn(_ text: TextBytes) -> Bool {
     var count: UInt64 = 0
-    for line in text.split(whereSeparator: { $0 == 0x0a || $0 == 0x0d }) {
-      let line = content(line)
+    // Frames below a line of another tool are that tool's.
+    var isForeign = false
+    for whole in text.split(whereSeparator: { $0 == 0x0a || $0 == 0x0d }) {
+      let line = content(whole)
       if isOther(line) { return false }
       if isMark(line) { return true }
+      if OtherTexts.isIn(whole) { isForeign = true }
+      if isForeign { continue }
+      if check(line) != nil { return true }
       guard let frame = PastedFrame(line, mayBeBare: false, after: nil) else { continue }
       count = frame.number == count ? count + 1 : frame.number == 0 ? 1 : 0
       if count == 3 { return true }
@@ -64,11 +69,32 @@ enum PastedLine {
 
   /// "Swift/Range.swift:754: Fatal error: Range requires lowerBound <= upperBound", from "Fatal error" on.
   static func trap(_ line: TextBytes) -> TextBytes? {
-    guard let file = line.first(of: ".swift:"), let mark = line[file...].first(of: ": Fatal error: ") else {
+    if let words = failure(line) { return words }
+    let marks = [": Fatal error: ", ": Assertion failed: ", ": Precondition failed: "]
+    guard let file = line.first(of: ".swift:"), let mark = marks.compactMap({ line[file...].first(of: $0) }).min()
+    else {
       return nil
     }
     let number = line[file..<mark].dropFirst(".swift:".utf8.count)
     return !number.isEmpty && number.allSatisfy({ (0x30...0x39).contains($0) }) ? line[(mark + 2)...] : nil
+  }
+
+  /// "[123:45:0603/143054.18:FATAL:curve.cc(48)] Check failed: speed > 0 (0 vs. 0)" of Chromium's code, from the words on.
+  static func check(_ line: TextBytes) -> TextBytes? {
+    guard let level = line.first(of: "FATAL:"), let mark = line[level...].first(of: ")] Check failed: ") else {
+      return nil
+    }
+    return line[(mark + 3)...]
+  }
+
+  /// "Assertion failed: file Shop/Cart.swift, line 12", with or without words between, as Swift and assert(3) write it.
+  private static func failure(_ line: TextBytes) -> TextBytes? {
+    guard ["Assertion failed: ", "Precondition failed: ", "Fatal error: "].contains(where: { line.has(prefix: $0) }),
+      let mark = line.last(of: ", line "),
+      ["file ", "/", "."].contains(where: { line[..<mark].first(of: $0) != nil }),
+      line[(mark + ", line ".utf8.count)...].first.map({ (0x30...0x39).contains($0) }) == true
+    else { return nil }
+    return line
   }
 
   /// "Crashed: com.apple.main-thread", "Thread : Crashed: worker": the name of the thread.
@@ -110,13 +136,14 @@ enum PastedLine {
     return (number, rest[..<reason], rest[(reason + "stop reason = ".utf8.count)...].trimmed)
   }
 
-  /// "Thread 1: EXC_BAD_ACCESS (code=1, address=0x10)", "Thread 1: signal SIGABRT", "Thread 11 [Crashed]:".
+  /// "Thread 1: EXC_BAD_ACCESS (code=1, address=0x10)", "Thread 1: signal SIGABRT", "Thread 11 [Crashed]:", and the reason of
+  /// an exception in quotation marks: `Thread 1: "*** -[__NSArrayM objectAtIndex:]: index 3 beyond bounds"`.
   static func xcode(_ line: TextBytes) -> (number: UInt64, reason: TextBytes)? {
     guard let title = ThreadTitle(line) else { return nil }
     if title.rest.trimmed.has(prefix: "[Crashed]") { return (title.number, []) }
     guard title.rest.has(prefix: ": ") else { return nil }
     let reason = title.rest.dropFirst(2).trimmed
-    let starts = ["EXC_", "signal SIG", "Fatal error: "]
+    let starts = ["EXC_", "signal SIG", "Fatal error: ", "\"*** -[", "\"*** +[", "\"-[", "\"+["]
     return starts.contains { reason.has(prefix: $0) } ? (title.number, reason) : nil
   }
 }

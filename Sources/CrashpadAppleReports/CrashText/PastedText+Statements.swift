@@ -117,6 +117,16 @@ extension PastedText {
 
   /// Lines of runtimes and libraries that end the process.
   private mutating func runtimeMessage(_ line: TextBytes) -> Bool {
+    if let words = PastedLine.trap(line) {
+      add(message: words.string)
+      return true
+    }
+    if let words = PastedLine.check(line) {
+      add(message: words.string)
+      // Its stack stands below.
+      beginThread(named: nil, isCrashed: true)
+      return true
+    }
     let words = ["Fatal error: ", "malloc: *** error for object ", "Swift runtime failure: "]
     guard let start = words.compactMap({ line.first(of: $0) }).min() else { return false }
     add(message: line[start...].string)
@@ -192,6 +202,8 @@ extension PastedText {
     builder.snapshot.threads[index].number = Int(exactly: number)
     if reason.has(prefix: "Fatal error: ") {
       add(message: reason.string)
+    } else if reason.first == UInt8(ascii: "\"") {
+      add(message: (reason.last == UInt8(ascii: "\"") ? reason.dropFirst().dropLast() : reason.dropFirst()).string)
     } else if !reason.isEmpty, !exception.read(stop: reason) {
       // A breakpoint, a step, a signal that ends nothing: nothing crashed.
       return

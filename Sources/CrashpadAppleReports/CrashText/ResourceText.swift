@@ -6,7 +6,11 @@ internal import CrashpadSnapshot
 extension CrashText {
   /// Reads a line of the stack with the most samples; the outermost frame comes first.
   mutating func heaviest(_ content: TextBytes) {
-    guard let sample = TextSample(content) else { return }
+    guard let sample = TextSample(content) else {
+      // A line that begins with a number was probably meant as a frame.
+      if content.first?.isDigit == true { builder.note(ReportRules.badFrame, at: content.startIndex) }
+      return
+    }
     addSampleThread()
     frames.threads[0].append(sample.frame)
   }

@@ -18,11 +18,20 @@ struct SwiftBacktraceText {
 
   mutating func read(_ bytes: RawSpan) {
     let text = bytes.array()
-    var start = 0
-    while start < text.count {
-      let end = text[start...].firstIndex(of: 0x0a) ?? text.count
-      readLine(Self.plain(text[start..<end]), at: start)
-      start = end + 1
+    let lines = TextLines(text).map { (text: Self.plain($0), offset: $0.startIndex) }
+    let width = lines.reduce(0) { max($0, $1.text.count) }
+    var index = 0
+    while index < lines.count {
+      var line = lines[index].text
+      let offset = lines[index].offset
+      // A message broke all lines at one width.
+      while index + 1 < lines.count, lines[index].text.count == width, isRest(lines[index + 1].text, of: line) {
+        index += 1
+        line = Array(line + lines[index].text)[...]
+        builder.note(ReportRules.damagedWrapping, at: lines[index].offset, found: .text("a broken line"))
+      }
+      readLine(line, at: offset)
+      index += 1
     }
     endRegisters()
     guard hasBegun else {
@@ -31,8 +40,22 @@ struct SwiftBacktraceText {
       return
     }
     if builder.snapshot.threads.isEmpty { builder.note(ReportRules.noThreads) }
+    // A list of images ends the text, but where the program asked for none; a line without its end was cut.
+    if !isInImages, text.last != 0x0a || builder.report.faultingThread == nil {
+      builder.note(ReportRules.cut, at: text.count)
+      builder.snapshot.isComplete = false
+    }
     builder.resolveSwiftFrames(names)
     builder.setSwiftException(description, address: address)
+  }
+
+  /// Whether a line can't begin anything below a frame or an image.
+  private func isRest(_ line: TextBytes, of before: TextBytes) -> Bool {
+    guard let first = line.first, hasBegun, before.first?.isDigit == true, before.first(of: "0x") != nil else {
+      return false
+    }
+    let starts = ["Thread ", "Registers:", "Images", "Backtrace took", "...", "0x", "```", "~~~"]
+    return !first.isDigit && first < 0x80 && !starts.contains { line.has(prefix: $0) }
   }
 
   /// The line without color sequences and without text overwritten by a carriage return.
@@ -55,6 +78,9 @@ struct SwiftBacktraceText {
 
   private mutating func readLine(_ line: TextBytes, at offset: Int) {
     if let place = line.first(of: "Program crashed: ") { return begin(line[(place + 17)...]) }
+    if hasBegun, OmittedLines.isMark(line) {
+      return builder.note(ReportRules.damagedWrapping, at: offset, found: .text("lines were left out"))
+    }
     guard hasBegun else {
       if line.first(of: "Fatal error") != nil { builder.addMessage(line.string) }
       return
@@ -98,8 +124,9 @@ struct SwiftBacktraceText {
   private mutating func thread(_ text: TextBytes) {
     endRegisters()
     var rest = text
-    guard rest.takeNumber() != nil, rest.has(suffix: ":") else { return }
+    guard let number = rest.takeNumber(), rest.has(suffix: ":") else { return }
     var thread = ThreadSnapshot()
+    if number != builder.snapshot.threads.count { thread.number = Int(exactly: number) }
     thread.frames = []
     if let open = rest.firstIndex(of: 0x22), let close = rest.lastIndex(of: 0x22), open < close {
       thread.name = builder.content(rest[(open + 1)..<close].string)

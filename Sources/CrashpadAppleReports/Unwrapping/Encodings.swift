@@ -154,7 +154,7 @@ enum UnicodeBlanks {
 
   private static func isForm(_ before: UInt8, _ after: UInt8) -> Bool {
     // Names have them between letters, or before a number: "Orrery 2.app".
-    [0x0a, 0x0d, UInt8(ascii: ":"), UInt8(ascii: "{"), UInt8(ascii: ",")].contains(before)
+    [0x0a, 0x0d, UInt8(ascii: ":"), UInt8(ascii: "{"), UInt8(ascii: ","), UInt8(ascii: "]")].contains(before)
       || [UInt8(ascii: ":"), UInt8(ascii: "\""), UInt8(ascii: "["), UInt8(ascii: "<")].contains(after)
   }
 }

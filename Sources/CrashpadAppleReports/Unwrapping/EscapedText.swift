@@ -43,7 +43,8 @@ enum EscapedText {
 
   /// The offset of the words that reports begin with.
   private static func words(in line: TextBytes) -> Int? {
-    ["Incident Identifier:", "Process:", "-----", "{\\\""].compactMap { line.first(of: $0) }.min()
+    ["Incident Identifier:", "Process:", "-----", "{\\\"", "panic(cpu ", "*** Program crashed:", "*** Signal "]
+      .compactMap { line.first(of: $0) }.min()
   }
 
   /// The offset of an escape that comes where a report has one: a line feed, or the quotation mark of a header's key.
@@ -95,7 +96,7 @@ enum EscapedText {
   private static let words = [
     "Incident Identifier:", "Exception Type:", "Binary Images:", "Crashed:", "bug_type", "usedImages", "procName",
     "callStackTree",
-    "binary_images",
+    "binary_images", "panic(cpu ", "Program crashed: ",
   ]
 
   private static func isReport(_ text: ArraySlice<UInt8>) -> Bool {

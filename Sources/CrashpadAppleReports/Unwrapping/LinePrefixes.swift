@@ -132,6 +132,12 @@ enum PrefixForm {
   /// The signs that all begin with, or the whole text if it is the same on all lines.
   private static func constant(_ starts: [TextBytes]) -> PrefixForm? {
     guard var common = starts.first, starts.count >= 2 || common.first == UInt8(ascii: ">") else { return nil }
+    // Marks of a quotation may have no blank behind them.
+    if let longest = starts.max(by: { $0.count < $1.count }), Self.isQuotation(longest),
+      starts.allSatisfy({ $0.trimmed.elementsEqual(longest.trimmed) })
+    {
+      return .constant(Array(longest))
+    }
     for start in starts { common = common.prefix(zip(common, start).prefix { $0 == $1 }.count) }
     // Lines of JSON are indented in addition.
     if starts.count >= 2, starts.allSatisfy({ $0.trimmed.elementsEqual(common.trimmed) }) {
@@ -141,11 +147,18 @@ enum PrefixForm {
     return common.trimmed.isEmpty ? nil : .constant(Array(common))
   }
 
+  /// Whether a text is ">> " or the like.
+  private static func isQuotation(_ text: TextBytes) -> Bool {
+    text.contains(UInt8(ascii: ">")) && text.allSatisfy { $0 == UInt8(ascii: ">") || TextBytes.isBlank($0) }
+      && text.first == UInt8(ascii: ">")
+  }
+
   /// The number of bytes to remove from a line; nil if it does not begin so.
   func length(_ line: TextBytes) -> Int? {
     switch self {
     case .constant(let prefix):
       if line.starts(with: prefix) { return prefix.count }
+      if Self.isQuotation(prefix[...]), line.starts(with: prefix[...].trimmed) { return prefix[...].trimmed.count }
       // Editors remove blanks from ends of lines, and from lines that have nothing else.
       let short = prefix[...].trimmed
       return line.trimmed.elementsEqual(short)
@@ -302,7 +315,17 @@ private struct PrefixStripper {
     }
     countGap(line)
     last = line
-    copy.copy((line.startIndex + length)..<min(line.endIndex + 1, text.count))
+    let start = line.startIndex + length
+    guard isTable, line.trimmed.last == UInt8(ascii: "|"), let bar = line.lastIndex(of: UInt8(ascii: "|")), bar > start
+    else { return copy.copy(start..<min(line.endIndex + 1, text.count)) }
+    copy.copy(start..<start + text[start..<bar].withoutEndingBlanks.count)
+    copy.copy(line.endIndex..<min(line.endIndex + 1, text.count))
+  }
+
+  /// Whether the lines are those of a table: a bar ends them too.
+  private var isTable: Bool {
+    if case .constant(let prefix) = form { return prefix[...].trimmed.last == UInt8(ascii: "|") }
+    return false
   }
 
   private mutating func countGap(_ line: TextBytes) {
@@ -327,4 +350,8 @@ private struct PrefixStripper {
     }
     return notes
   }
+}
+
+extension TextBytes {
+  fileprivate var withoutEndingBlanks: TextBytes { self[..<((lastIndex { !Self.isBlank($0) } ?? startIndex - 1) + 1)] }
 }

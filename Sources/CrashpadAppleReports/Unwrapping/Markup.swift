@@ -55,12 +55,19 @@ enum Markup {
     while end < text.count, end < start + 11, text[end].isLetter || text[end].isDigit || text[end] == 0x3a { end += 1 }
     guard end > start, end < text.count, [0x20, 0x09, 0x0a, 0x0d, 0x2f, 0x3e].contains(text[end]) else { return nil }
     let name = text[start..<end].string.lowercased()
-    guard names.contains(name) else { return nil }
+    guard names.contains(name), !isGeneric(text, index, start..<end) else { return nil }
     // Attributes hold neither bracket; text that is longer is not a tag.
     let limit = min(text.count, end + 4096)
     let bracket = text[end..<limit].firstIndex { $0 == UInt8(ascii: ">") || $0 == UInt8(ascii: "<") }
     guard let close = bracket, text[close] == UInt8(ascii: ">") else { return nil }
     return (name, isEnd, close + 1)
+  }
+
+  /// Whether it is a parameter of a generic function, as in "turn<A>(_:)".
+  private static func isGeneric(_ text: [UInt8], _ index: Int, _ name: Range<Int>) -> Bool {
+    guard name.count == 1, index > 0, (0x41...0x5a).contains(text[name.lowerBound]) else { return false }
+    let before = text[index - 1]
+    return before.isLetter || before.isDigit || before == UInt8(ascii: "_")
   }
 
   private static let named: [String: Unicode.Scalar] = [
@@ -121,15 +128,32 @@ private struct MarkupFacts {
     if let tag = Markup.tag(text, at: index), tag.name == "br" { breaks += 1 }
   }
 
+  /// Whether the line before an index is "Thread 2 ", before the name of a thread, or that of a panic.
+  private func isInTitle(_ text: [UInt8], _ index: Int) -> Bool {
+    let start = text[..<index].suffix(96).lastIndex(of: 0x0a).map { $0 + 1 } ?? 0
+    let line = text[start..<index].trimmed
+    return line.has(prefix: "panic(cpu ") || ThreadTitle(line)?.rest.isEmpty == true
+  }
+
+  /// Whether the line before an index begins as a frame does: with a number, blanks, and an address or a name.
+  private func isInFrame(_ text: [UInt8], _ index: Int) -> Bool {
+    let start = text[..<index].suffix(256).lastIndex(of: 0x0a).map { $0 + 1 } ?? 0
+    var line = text[start..<index].trimmed
+    return line.takeNumber() != nil && line.first.map { TextBytes.isBlank($0) } == true && line.first(of: " 0x") != nil
+  }
+
   private mutating func readEntity(_ text: [UInt8], _ index: Int) {
     guard !hasEntities, let (scalar, end) = Markup.entity(text, at: index) else { return }
     switch scalar {
     case "<":
-      // An id, or a tag that was escaped as a whole.
-      hasEntities = text[end...].prefix(8).count { $0 == 0x2d || TextBytes([$0])[...].hexadecimal != nil } == 8
+      // An id, or a tag that was escaped as a whole, or a name in a frame.
+      hasEntities =
+        text[end...].prefix(8).count { $0 == 0x2d || TextBytes([$0])[...].hexadecimal != nil } == 8
+        || isInFrame(text, index)
     case "\"":
       let before = index == 0 ? 0x0a : text[index - 1]
-      hasEntities = before == UInt8(ascii: "{") || before == UInt8(ascii: ",") || before == 0x0a
+      hasEntities =
+        before == UInt8(ascii: "{") || before == UInt8(ascii: ",") || before == 0x0a || isInTitle(text, index)
     case "&":
       // A text that was escaped twice, or more often.
       hasEntities = Markup.entity([UInt8(ascii: "&")] + text[end...].prefix(11), at: 0) != nil

@@ -18,6 +18,8 @@ enum ReportAnchors {
     "Date/Time", "OS Version", "Exception Type", "Exception Codes", "Exception Subtype", "Triggered by Thread",
     "Crashed Thread", "Termination Reason", "Binary Images", "Launch Time", "Report Version", "Path",
     "Last Exception Backtrace", "Application Specific Information", "Program crashed",
+    "BSD process name corresponding to current thread", "Mac OS version", "Kernel version", "Kernel UUID",
+    "Kernel slide", "System model name", "System uptime in nanoseconds", "Debugger message", "Paniclog version",
   ].map { Array($0.utf8) }
 
   /// Keys of JSON, with their quotation marks.
@@ -51,6 +53,7 @@ enum ReportAnchors {
   /// The first anchor of a line. Only the first 512 bytes are searched.
   private static func start(_ text: [UInt8], _ line: Range<Int>) -> Int? {
     let limit = min(line.upperBound, line.lowerBound + 512)
+    if let panic = text[line.lowerBound..<limit].first(of: "panic(cpu ") { return panic }
     for colon in line.lowerBound..<limit where text[colon] == 0x3a {
       if let start = word(text, line.lowerBound, colon) { return start }
     }
@@ -68,6 +71,10 @@ enum ReportAnchors {
     }
     guard end == colon else { return nil }
     if before.hasEnd(Array("Crashed".utf8)) { return thread(before) }
+    if before.hasEnd(Array(" crashed".utf8)), let start = thread(before) { return start }
+    if let stars = before.last(of: "Program crashed"), before.hasEnd(Array("Program crashed".utf8)) {
+      return Self.marks.first { before[..<stars].hasEnd($0) }.map { stars - $0.count } ?? stars
+    }
     return keys.first { key in
       before.hasEnd(key) && (before.count == key.count || !before[before.endIndex - key.count - 1].isLetter)
         && !isPartOfKey(before.dropLast(key.count))
@@ -79,10 +86,14 @@ enum ReportAnchors {
     ["Incident ", "Parent ", "Responsible ", "Terminating ", "Beta "].contains { before.has(suffix: $0) }
   }
 
-  /// The start of "Thread 4 Crashed".
+  /// Marks of swift-backtrace before "Program crashed".
+  private static let marks = ["*** ", "💣 "].map { Array($0.utf8) }
+
+  /// The start of "Thread 4 Crashed", and of "Thread 0 \"Shop\" crashed" of swift-backtrace.
   private static func thread(_ text: TextBytes) -> Int? {
-    guard let start = text.last(of: "Thread ") else { return nil }
-    return ThreadTitle(text[start...])?.rest.trimmed.equals("Crashed") == true ? start : nil
+    guard let start = text.last(of: "Thread "), let rest = ThreadTitle(text[start...])?.rest.trimmed else { return nil }
+    return rest.equals("Crashed") || rest.equals("crashed") || rest.has(prefix: "\"") && rest.has(suffix: "\" crashed")
+      ? start : nil
   }
 }
 

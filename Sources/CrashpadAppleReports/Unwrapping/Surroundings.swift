@@ -146,6 +146,8 @@ private struct TextFinder {
   private(set) var firstEnd: Int?
   /// The offset of the first of the keys that lead to the present line.
   private var block: Int?
+  /// The padded keys of the block so far.
+  private var padded = 0
   /// The key on the last line, if other words stand before it.
   private var joint: ReportAnchor?
   /// Whether the present line is below "Application Specific Information:", whose lines may have any words.
@@ -189,18 +191,23 @@ private struct TextFinder {
       }
       return
     }
-    if let key = TextKey(content), !key.value.isEmpty, key.isPadded || isKnown(key) {
+    let key = TextKey(content)
+    if let key, !key.value.isEmpty, key.isPadded || isKnown(key) {
+      padded = block == nil ? 1 : padded + 1
       if block == nil, let first = joint, first.line.upperBound + 1 >= line.startIndex {
         block = first.line.lowerBound
         cut = first.start
       }
       block = block ?? line.startIndex
-    } else {
+    } else if block == nil || padded < Self.fewestKeys || key == nil {
       block = nil
       cut = nil
       noteJoint(line)
     }
   }
+
+  /// As many padded keys are the head of a report, in which others have one blank: "System Integrity Protection: enabled".
+  private static let fewestKeys = 2
 
   /// Whether a key that messages have too has the value of a report's, though the blanks behind it were removed.
   private func isKnown(_ key: TextKey) -> Bool {

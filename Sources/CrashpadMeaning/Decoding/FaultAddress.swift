@@ -9,6 +9,11 @@ extension ReportSnapshot {
     let lines = vmRegionInfo?.split(separator: "\n") ?? []
     return lines.contains { $0.containsWordsOfGuard }
   }
+
+  /// Whether the kernel's message says that the stack is full.
+  package var saysStackOverflow: Bool {
+    exceptionMessage?.containsBytes("Thread stack size exceeded due to excessive recursion") == true
+  }
 }
 
 extension Substring {

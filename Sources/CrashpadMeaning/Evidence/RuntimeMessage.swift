@@ -39,6 +39,10 @@ package struct RuntimeMessage: Sendable, Hashable {
 
   /// "*** Terminating app due to uncaught exception 'NSRangeException', reason: '*** -[__NSArrayI …'"
   private static func objectiveC(_ text: String) -> Self? {
+    // The reason alone, as Xcode shows it: "*** -[NSConcreteTextStorage attribute:atIndex:]: Range or index out of bounds"
+    if ["*** -[", "*** +[", "-[", "+["].contains(where: { text.hasPrefix($0) }), text.containsBytes("]: ") {
+      return Self(runtime: .objectiveC)
+    }
     if let start = text.firstRange(of: "due to uncaught exception '") {
       let rest = text[start.upperBound...]
       guard let end = rest.firstRange(of: "'") else { return Self(runtime: .objectiveC) }

@@ -19,7 +19,10 @@ extension ExplanationBuilder {
     for row in description.rows { add(row) }
     if let first = description.rows.first {
       let reading = CodeReading(description.title, description.rows)
-      result.advice += WindowsParameters(exception).advice ?? reading.advice
+      // A text that has the signal alone has no code of it.
+      let hasCode = exception.kind != .linuxSignal || exception.isInfoKnown
+      let advice = WindowsParameters(exception).advice ?? reading.advice
+      result.advice += hasCode ? advice : advice.filter { !$0.containsBytes("si_code") }
       let endedBy = description.rows.lazy.map(\.endedBy).first { !$0.isEmpty } ?? CodeReading(first).endedBy
       if !endedBy.isEmpty { result.endedBy.append(sentence(endedBy)) }
       result.certainty = .stated
@@ -43,6 +46,7 @@ extension ExplanationBuilder {
       result.notKnown.append("The type and the codes of the exception: the report has none.")
       return
     } else {
+      if explainAbortOnStack() { return }
       result.summary =
         report?.statesCrash == true
         ? "A thread crashed; the report has neither an exception nor a termination."
@@ -51,6 +55,22 @@ extension ExplanationBuilder {
       if crash.crashed != nil { addStacks() }
     }
     result.notKnown.append("Why the process ended: the report has neither an exception nor a termination.")
+  }
+
+  /// Explains a stack alone whose thread called abort().
+  private mutating func explainAbortOnStack() -> Bool {
+    let ends = ["abort", "__abort", "abort_with_payload", "abort_with_reason"]
+    guard report?.statesCrash == true, let thread = crash.crashedThread,
+      let frame = thread.frames.prefix(8).firstIndex(where: { $0.function.map(ends.contains) ?? false })
+    else { return false }
+    result.summary = "The thread called abort(), which ends the process."
+    result.certainty = .shown
+    result.endedBy.append("The process itself, by abort(): SIGABRT.")
+    note("The stack has \(thread.frames[frame].text)", thread, frame: frame)
+    for line in messageLines.prefix(1) { note("The program left the message: \(shortened(line)).") }
+    addStacks()
+    result.notKnown.append("The type and the codes of the exception: the report has none.")
+    return true
   }
 
   /// Explains a resource by the text of a report, which does not have the kernel's codes in their usual form.
@@ -85,7 +105,9 @@ extension ExplanationBuilder {
     let reading = CodeParser.guardReading(code, subcode)
     for row in reading.rows { add(row) }
     result.summary = "EXC_GUARD / \(decoded.name): \(decoded.rows.first?.event ?? "a guarded resource was misused")."
-    result.endedBy.append(sentence(reading.endedBy))
+    // A report says of itself whether it ended something.
+    let ended = report.map { $0.isNonFatal } ?? true ? reading.endedBy[...] : reading.endedBy.prefix { $0 != ";" }
+    result.endedBy.append(sentence(String(ended)))
     note(
       "The guard's code \(hex(code)): \(decoded.facts.text).")
     result.advice += reading.advice

@@ -174,11 +174,20 @@ extension ExplanationBuilder {
 
   private mutating func explainPanic(_ report: ReportSnapshot) -> Bool {
     let isReset = report.kind == .forceReset
-    let words = isReset ? "The device was reset" : "The kernel panicked, which ended the whole system"
+    // The text of a chip's watchdog is in a panic's report, and no kernel panicked.
+    let isWatchdog = report.panic?.headline?.hasPrefix("Unexpected SoC (system) watchdog reset") == true
+    let words =
+      isReset
+      ? "The device was reset"
+      : isWatchdog
+        ? "A hardware watchdog reset the chip" : "The kernel panicked, which ended the whole system"
     let headline = report.panic?.headline.map { ": \(shortened($0))." } ?? "."
     result.isCrash = false
     result.summary = words + headline
-    result.endedBy = [isReset ? "A reset of the device." : "The kernel."]
+    result.endedBy = [
+      isReset
+        ? "A reset of the device." : isWatchdog ? "The watchdog of the chip, which ends its system." : "The kernel."
+    ]
     if let task = report.panic?.task {
       note("The kernel names the task \(task)" + (report.panic?.taskID.map { " (pid \($0))." } ?? "."))
     }
@@ -238,7 +247,12 @@ extension ExplanationBuilder {
     let killed = jetsam.processes.filter { $0.reason != nil }
     if let row = MeaningTable.namespace("JETSAM") { add(row) }
     result.endedBy = ["The kernel's memory manager (jetsam)."]
-    if killed.isEmpty {
+    if jetsam.processes.isEmpty {
+      result.isCrash = false
+      result.summary = "The system was short of memory; the report does not have the list of processes."
+      result.endedBy = ["The report does not say whether a process was ended."]
+      result.notKnown.append("Which process was killed: the list of processes is missing.")
+    } else if killed.isEmpty {
       result.isCrash = false
       result.summary = "The system was short of memory; the report names no process that was killed."
       result.endedBy = ["The report does not say that a process was ended."]
@@ -257,7 +271,11 @@ extension ExplanationBuilder {
       }
     }
     if let largest = jetsam.largestProcess, !killed.contains(where: { $0.name == largest }) {
-      result.cautions.append("\(largest) is the largest process, and was not killed.")
+      if jetsam.processes.isEmpty {
+        note("The largest process was \(largest).")
+      } else {
+        result.cautions.append("\(largest) is the largest process, and was not killed.")
+      }
     }
     result.notKnown.append("The stacks: a jetsam leaves none.")
   }

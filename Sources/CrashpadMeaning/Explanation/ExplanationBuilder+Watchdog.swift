@@ -3,7 +3,7 @@ internal import CrashpadBytes
 internal import CrashpadSnapshot
 
 /// The numbers in the text of a watchdog, in either layout.
-struct WatchdogText {
+package struct WatchdogText {
   /// Such as "scene-create".
   var event: String?
   /// The allowance in seconds.
@@ -20,7 +20,6 @@ struct WatchdogText {
   var hasOverdueAssertions: Bool
 
   init(_ text: String) {
-    let words = text.split { $0 == " " || $0 == "\n" || $0 == "\t" }
     func value(after marker: String) -> Substring? {
       guard let start = text.firstRange(of: marker)?.upperBound else { return nil }
       return text[start...].drop { $0 == " " }.prefix { !" ,\n|\"".contains($0) }
@@ -30,9 +29,10 @@ struct WatchdogText {
       Double(text).flatMap { (0..<1_000_000_000).contains($0) ? $0 : nil }
     }
     func number(after marker: String) -> Double? { value(after: marker).flatMap { seconds($0) } }
-    if let index = words.firstIndex(of: "watchdog"), index > words.startIndex {
-      // "explanation:scene-create watchdog transgression"
-      event = words[index - 1].split(separator: ":").last.map(String.init)
+    if let mark = text.firstRange(of: " watchdog transgression") ?? text.firstRange(of: " watchdog") {
+      let line = text[..<mark.lowerBound].split(whereSeparator: \.isNewline).last ?? ""
+      let name = Self.event(line)
+      event = name.isEmpty ? nil : name
     }
     event = value(after: "WatchdogEvent:").map(String.init) ?? event
     allowanceText = value(after: "time allowance of").map(String.init)
@@ -52,6 +52,16 @@ struct WatchdogText {
     thermalState = value(after: "Thermal State:").map(String.init)
     hasOverdueAssertions = text.contains("active assertions beyond permitted time")
   }
+
+  /// The name of what the process had to do, in the words before "watchdog transgression": "scene-create" in
+  /// "explanation:scene-create", "Background App Refresh" in "CAROUSEL, Background App Refresh". Names have few words.
+  package static func event(_ head: Substring) -> String {
+    let name = head[(head.lastIndex { ":,|\"".contains($0) }.map { head.index(after: $0) } ?? head.startIndex)...]
+    let words = name.split(separator: " ")
+    return words.count > mostWords ? words.last.map(String.init) ?? "" : words.joined(separator: " ")
+  }
+
+  private static let mostWords = 4
 
   /// The task that the process had to finish, with the system's name for it.
   var task: String? {

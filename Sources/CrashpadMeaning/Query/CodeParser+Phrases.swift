@@ -21,6 +21,58 @@ extension CodeParser {
     }
   }
 
+  // MARK: What the kernel and systemd log
+
+  private static let trapWords: [(String, String)] = [
+    ("invalid opcode", "SIGILL"), ("divide error", "SIGFPE"), ("int3", "SIGTRAP"), ("general protection", "SIGSEGV"),
+    ("bounds", "SIGSEGV"), ("alignment check", "SIGBUS"), ("stack segment", "SIGBUS"),
+  ]
+
+  /// The answer to "shop[812]: segfault at 8 ip … sp … error 4 in libshop.so[…]", and to "traps: shop[812] trap invalid opcode
+  /// ip:… sp:… error:0": nil for other text.
+  func kernelLine() -> CodeAnswer? {
+    func word(after marker: String) -> String? {
+      text.firstRange(of: marker).map { String(text[$0.upperBound...].prefix { !" ,;".contains($0) }) }
+    }
+    if let address = word(after: "segfault at "), text.containsBytes(" ip "),
+      let row = MeaningTable.signal(named: "SIGSEGV")
+    {
+      var facts = [DecodedFact("address", "0x" + address)]
+      if let place = word(after: " ip ") { facts.append(DecodedFact("instruction", "0x" + place)) }
+      if let error = word(after: " error ").flatMap({ UInt64($0, radix: 16) }) {
+        facts.append(DecodedFact("error \(error)", Self.pageFault(error)))
+      }
+      return CodeAnswer(
+        text, [CodeReading("\"segfault\" of the Linux kernel: SIGSEGV", query: "SIGSEGV", facts: facts, [row])])
+    }
+    guard text.containsBytes(" ip:"), text.containsBytes(" sp:"),
+      let name = Self.trapWords.first(where: { text.containsBytes($0.0) }), let row = MeaningTable.signal(named: name.1)
+    else { return nil }
+    let facts = word(after: " ip:").map { [DecodedFact("instruction", "0x" + $0)] } ?? []
+    return CodeAnswer(
+      text, [CodeReading("\"\(name.0)\" of the Linux kernel: \(name.1)", query: name.1, facts: facts, [row])])
+  }
+
+  /// The bits of a page fault's error code of x86. Source: arch/x86/include/asm/trap_pf.h of Linux.
+  private static func pageFault(_ error: UInt64) -> String {
+    let access = error & 16 != 0 ? "an instruction fetch" : error & 2 != 0 ? "a write" : "a read"
+    let mode = error & 4 != 0 ? "by the program" : "by the kernel"
+    return "\(access) \(mode) \(error & 1 != 0 ? "of a page that does not allow it" : "of a page that is not mapped")"
+  }
+
+  /// The answer to systemd's "code=killed, status=11/SEGV" and "code=dumped, status=6/ABRT"; nil for other text.
+  func unitStatus() -> CodeAnswer? {
+    guard text.containsBytes("code=killed") || text.containsBytes("code=dumped"),
+      let status = text.firstRange(of: "status="),
+      case let value = text[status.upperBound...].prefix(while: { !" ,);".contains($0) }),
+      let name = value.split(separator: "/").last, let row = MeaningTable.signal(named: "SIG\(name)")
+    else { return nil }
+    let facts = [
+      DecodedFact("core", text.containsBytes("code=dumped") ? "the kernel wrote a core file" : "none is named")
+    ]
+    return CodeAnswer(text, [CodeReading("\"\(value)\" of systemd: \(row.name)", query: row.name, facts: facts, [row])])
+  }
+
   // MARK: What shells and containers print
 
   private static let phrases: [(String, UInt64)] = [
@@ -34,6 +86,14 @@ extension CodeParser {
   private static let wholeLines: [(String, UInt64)] = [
     ("aborted", 6), ("killed", 9), ("terminated", 15), ("hangup", 1), ("zsh: killed", 9), ("zsh: abort", 6),
   ]
+
+  /// Whether the line is a shell's, such as "Abort trap: 6", and not one of a report that has such words too.
+  var beginsWithPhrase: Bool {
+    let line = text.lowercased()
+    return Self.phrases.contains {
+      line.hasPrefix($0.0) && line.dropFirst($0.0.count).allSatisfy { ": 0123456789".contains($0) }
+    }
+  }
 
   /// The answer to a line that a shell or a container prints of a program that a signal ended; nil for other text.
   func phrase() -> CodeAnswer? {

@@ -20,14 +20,12 @@ struct CodeParser {
   ]
 
   mutating func answers() -> [CodeAnswer] {
-    var answers: [CodeAnswer] = []
-    skipThread()
-    while position < tokens.count {
-      let start = position
-      if let answer = next() { answers.append(answer) }
-      if position == start { position += 1 }
-    }
-    if answers.allSatisfy({ !$0.isKnown }), let answer = phrase() { return [answer] }
+    if isCopied, let answer = kernelLine() ?? unitStatus() { return [answer] }
+    let found = codes()
+    let isNamed = found.contains { !$0.isNumber && $0.answer.isKnown }
+    if !isNamed || beginsWithPhrase, let answer = phrase() { return [answer] }
+    // A number in a line that names a code is of something else: a process, a line, an address.
+    let answers = found.filter { !isCopied || !isNamed || !$0.isNumber }.map(\.answer)
     let unknown = answers.filter { !$0.isKnown && $0.unknown?.owner == nil }
     // A message may contain words that are also codes. If any word is not a code, the
     // text is matched as a message first.
@@ -41,6 +39,18 @@ struct CodeParser {
     if isCopied, !known.isEmpty { return known }
     if answers.isEmpty { return [Self.unknownName(text, text)] }
     return answers
+  }
+
+  /// The answers to all words, and whether each is to a number alone.
+  private mutating func codes() -> [(answer: CodeAnswer, isNumber: Bool)] {
+    var found: [(CodeAnswer, Bool)] = []
+    skipThread()
+    while position < tokens.count {
+      let start = position
+      if let answer = next() { found.append((answer, position == start + 1 && tokens[start].number != nil)) }
+      if position == start { position += 1 }
+    }
+    return found
   }
 
   private func named(_ text: String) -> CodeMeaning? {

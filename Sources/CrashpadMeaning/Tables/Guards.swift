@@ -29,7 +29,7 @@ extension CodeMeaning {
       ],
       advice: [
         "Look at the crashed thread: it stands where the port was misused, which may be after the error.",
-        "Set a port to MACH_PORT_NULL after giving it back; use mach_port_destruct and mach_port_deallocate.",
+        "Where a port's name or a count of rights is wrong: set it to MACH_PORT_NULL after giving it back.",
       ],
       myth: "The flavor is a number and not a set of bits. Flavors from INVALID_RIGHT (0x100) on end the process only"
         + " where it is hardened, and those from 0x100000 on never do.",

@@ -100,6 +100,12 @@ extension CodeMeaning {
       advice: ["The message names both accesses: copy the value first, or end one access before the other."],
       .file("Swift", "stdlib/public/runtime/Exclusivity.cpp"), by: "the Swift runtime, by abort(): SIGABRT"),
     swift(
+      .cause, "Damaged Swift metadata", ["generic witness table at", "out-of-bounds requirement descriptor"],
+      "The Swift runtime found metadata of a type that are damaged, or fit another version of a library",
+      causes: ["A program and a library of different builds, or a damaged file."],
+      advice: ["Build the program and its libraries anew, with one compiler."],
+      .file("Swift", "stdlib/public/runtime/Metadata.cpp"), by: "the Swift runtime, by abort(): SIGABRT"),
+    swift(
       .kind, "Precondition failed", ["precondition failed", "precondition failure"],
       "A precondition of a function does not hold",
       advice: [stack, "Read the text behind it."]),
@@ -295,6 +301,21 @@ extension CodeMeaning {
       "A C assertion does not hold",
       by: "the C library, by abort(): SIGABRT", advice: ["The message names file, line and condition."],
       .file("C", "assert.h")),
+    system(
+      .cause, of: .library, "Graphics kernel error", ["graphics kernel error"],
+      "The graphics driver ended the process after an error of the GPU", by: "the graphics driver, by abort(): SIGABRT",
+      causes: ["A GPU that hung or was reset, a fault of its driver, or work that it can't do."],
+      advice: ["Look for reports of the GPU's restart of that time; compare devices and systems."],
+      .file("Apple", "GPUSupport, gpusGenerateCrashLog")),
+    system(
+      .cause, of: .library, "XPC API misuse", ["xpc api misuse"],
+      "libxpc stopped the process, because its API was used wrongly", by: "libxpc, by a trap",
+      causes: ["An object that was changed while it was iterated, released too often, or is of another type."],
+      advice: ["The message names the rule; the caller of libxpc on the stack broke it."], .file("Apple", "libxpc")),
+    system(
+      .kind, of: .cxx, "Check of Chromium", ["check failed: "],
+      "A check of the program (CHECK) does not hold", by: "the program, by a trap or abort()",
+      advice: ["The message names file, line and condition."], .file("Chromium", "base/check.h")),
     system(
       .kind, of: .library, "libdispatch bug in client",
       ["bug in client of libdispatch", "bug in client of libplatform", "bug in client of libsystem"],

@@ -155,6 +155,12 @@ extension CodeMeaning {
       causes: ["The code was built with tools that are too old for this system."],
       advice: ["Build it with current tools."],
       .file("Apple", "objc4, objc-internal.h")),
+    code(
+      "LIBXPC", 4, "XPC_EXIT_REASON_SIGTERM_TIMEOUT",
+      "The process was asked to end by SIGTERM, and had not ended in time",
+      causes: ["A handler of SIGTERM that waits, or work that is not stopped.", "A service that was busy or blocked."],
+      advice: ["Look at what the main thread waited for; end on SIGTERM, or be idle when asked."],
+      .apple("XPC_EXIT_REASON_SIGTERM_TIMEOUT, the indicator in reports")),
     code("GUARD", 1, "VNODE", "A guarded file was changed in a way that is forbidden", .xnu("bsd/sys/reason.h")),
     code("GUARD", 2, "VIRT_MEMORY", "Virtual memory was used against its guard", .xnu("bsd/sys/reason.h")),
     code("GUARD", 3, "MACH_PORT", "A Mach port was misused", .xnu("bsd/sys/reason.h")),

@@ -31,8 +31,9 @@ struct CrashReader: Sendable {
       var result = BatchResult<Crash>(status: dump.status, messages: dump.lines(input.name))
       guard let snapshot = dump.snapshot else { return result }
       guard snapshot.isCounted else {
-        let outcome = snapshot.outcome.rawValue
-        result.messages.append("\(input.name): not counted: the report is not about a crash (\(outcome))")
+        let outcome = snapshot.outcome
+        let reason = outcome == .notSaid ? "does not say that the process ended" : "is not about a crash"
+        result.messages.append("\(input.name): not counted: the report \(reason) (\(outcome.rawValue))")
         return result
       }
       let facts = CrashFacts(dump, snapshot, input: input.name, at: input.path)
