@@ -91,6 +91,7 @@ public struct DumpInput: Sendable {
       case nil: FileMagic.kind(bytes)
       // A text is found behind other bytes, too.
       case .crash, .swiftBacktrace: FileMagic.notText(bytes)
+      case .json: FileMagic.notJSON(bytes)
       default: nil
       }
     }

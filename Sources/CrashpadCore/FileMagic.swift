@@ -50,6 +50,15 @@ package enum FileMagic {
     row(bytes).flatMap { $0.mayBeText ? nil : $0.kind }
   }
 
+  /// A property list of the old form, as an object is printed, which begins as JSON does: "{ name = Wheel; }".
+  package static func notJSON(_ bytes: RawSpan) -> String? {
+    let start = bytes.array(in: ByteRange(offset: 0, count: min(bytes.byteCount, startLength)))
+    let content = start.drop { $0 <= 0x20 }.dropFirst().drop { $0 <= 0x20 }
+    let line = content.prefix { $0 != 0x0a && $0 != 0x0d }
+    let key = line.prefix { $0 != UInt8(ascii: "=") && $0 != UInt8(ascii: ":") }
+    return key.count < line.count && line[key.endIndex] == UInt8(ascii: "=") ? "a property list of the old form" : nil
+  }
+
   private static func row(_ bytes: RawSpan) -> Row? {
     kinds.first { row in
       row.offset + row.start.count <= bytes.byteCount

@@ -131,6 +131,10 @@ struct PackedInputTests {
       (Array("hello world\n".utf8), "is text, not a dump or crash report"),
       (Array("h\u{e4}llo \u{1f600}".utf8), "is text, not a dump or crash report"),
       (Array("<!DOCTYPE html><html></html>".utf8), "is an HTML page, not a dump or crash report"),
+      (
+        Array("  {\n    \"cpu_type\" = 12;\n    name = \"/usr/lib/libA.dylib\";\n}\n".utf8),
+        "is a property list of the old form, not a dump or crash report"
+      ),
       ([0x89, 0x50, 0x4e, 0x47, 0xd, 0xa, 0x1a, 0xa], "is a PNG image, not a dump or crash report"),
       (
         [0xcf, 0xfa, 0xed, 0xfe, 0, 0],

@@ -116,6 +116,24 @@ struct PastedReportTests {
     #expect(crashed.snapshot?.outcome == .crashed && crashed.snapshot?.isCounted == true)
   }
 
+  @Test("Frames whose addresses atos replaced stand beside others", arguments: ["Thread 0 Crashed:", "Thread 13:"])
+  func listed(_ title: String) {
+    let text = """
+      \(title)
+      0    libsystem_kernel.dylib           _mach_msg_trap\t(in libsystem_kernel.dylib)\t8
+      1    CoreFoundation                   -[__NSCFString appendString:]\t(in CoreFoundation)\t9040
+      2    Wheel                            0x10bab6570 0x10b7c8000 + 3073392
+      3    libc++.1.dylib                   char* std::__1::f<int>(char*, int)\t(in libc++.1.dylib)\t1336
+
+      """
+    let reading = Reading(text)
+    #expect(
+      reading.frames(0).map(\.function)
+        == ["_mach_msg_trap", "-[__NSCFString appendString:]", nil, "char* std::__1::f<int>(char*, int)"])
+    #expect(reading.frames(0).map(\.functionOffset) == [8, 9040, nil, 1336])
+    #expect(reading.frames(0).compactMap(reading.image).count == 4)
+  }
+
   @Test("Threads of swift-backtrace keep their numbers")
   func numbers() {
     let reading = Reading(SampleReports.swiftPlain)

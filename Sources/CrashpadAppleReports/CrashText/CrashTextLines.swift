@@ -56,6 +56,8 @@ struct TextFrame {
   /// The number at the start of the line.
   var number: UInt64?
   var hasAddress = true
+  /// Whether a tool put a name in the place of the address: other frames of the stack may have theirs.
+  var isListed = false
   /// Whether zeros fill the address up to the width of a pointer.
   var isPadded = false
 
@@ -75,6 +77,11 @@ extension TextFrame {
       isPadded = place.isPadded
       image = place.image
       readWhat(place.rest)
+    } else if let parts = Self.listed(rest) {
+      self.init(address: 0, offset: line.startIndex)
+      (hasAddress, isListed) = (false, true)
+      (image, functionOffset) = (parts.image, parts.offset)
+      function = parts.name.string
     } else {
       guard let parts = Self.named(rest) else { return nil }
       self.init(address: 0, offset: line.startIndex)
@@ -96,6 +103,17 @@ extension TextFrame {
     let gap = text.firstIndex(of: 0x09) ?? text.first(of: "  ") ?? text.firstIndex(of: 0x20)
     guard let gap, gap < plus else { return nil }
     return (text[..<gap].trimmed, text[gap...].trimmed)
+  }
+
+  /// Splits the rest of a frame in which atos replaced the address: "CoreFoundation   ___CFRunLoopRun\t(in CoreFoundation)\t12".
+  private static func listed(_ text: TextBytes) -> (image: TextBytes, name: TextBytes, offset: UInt64?)? {
+    guard let mark = text.last(of: "\t(in "), let close = text[mark...].first(of: ")\t") else { return nil }
+    let image = text[(mark + "\t(in ".utf8.count)..<close]
+    let head = text[..<mark].trimmed
+    guard head.has(prefix: image.string), case let name = head.dropFirst(image.count).trimmed, !name.isEmpty else {
+      return nil
+    }
+    return (image, name, text[(close + 2)...].trimmed.decimal)
   }
 
   /// The parts of a frame behind its number.

@@ -122,7 +122,7 @@ extension CrashText {
   /// Whether a frame may be one: a text whose frames have addresses has none without, but broken lines that look so.
   private mutating func isExpected(_ frame: TextFrame) -> Bool {
     if frame.hasAddress { seen.addresses = true }
-    return frame.hasAddress || !seen.addresses
+    return frame.hasAddress || frame.isListed || !seen.addresses
   }
 
   /// Parses " + 0 [inlined]", the rest of a frame whose function name contains a line feed.

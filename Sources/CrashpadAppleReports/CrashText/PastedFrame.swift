@@ -35,7 +35,8 @@ struct PastedFrame {
 
   /// "0  Shop  0x5a10 parse() + 12 (Config.swift:12)"
   private static func numbered(_ line: TextBytes) -> PastedFrame? {
-    guard var frame = TextFrame(line), frame.hasAddress, let number = frame.number else { return nil }
+    guard var frame = TextFrame(line), frame.hasAddress || frame.isListed, let number = frame.number else { return nil }
+    if frame.isListed { return PastedFrame(number, frame) }
     // An address is larger, or as wide as a pointer. Debuggers write no offsets.
     if frame.address < 0x1000_0000, !frame.isPadded { frame.moduleOffset = frame.address }
     return PastedFrame(number, frame)
