@@ -118,4 +118,22 @@ struct GuessedCallerTests {
     let walk = try program.walk([4: 0x7000, 5: 0x7080, 8: Self.base + 0x140])
     #expect(Self.names(walk).prefix(2) == [1, 2])
   }
+
+  @Test func `Behind the function that Go's runtime puts on a stack is an instruction, and no return address`() throws {
+    var program = Program(functions: [
+      (0x100, "runtime.sigpanic"), (0x200, "before"), (0x300, "faulted"), (0x400, "main"),
+    ])
+    // The fault is at the first instruction: the address is that of no call, and the rules are those of its function.
+    program.rules = """
+      STACK CFI INIT 100 100 .cfa: $esp 16 + .ra: .cfa 4 - ^
+      STACK CFI INIT 200 100 .cfa: $esp 64 + .ra: .cfa 4 - ^
+      STACK CFI INIT 300 100 .cfa: $esp 4 + .ra: .cfa 4 - ^
+
+      """
+    let inMain = program.call(0x300, at: 0x420)
+    program.stack = [0x0c: Self.base + 0x300, 0x10: inMain, 0x4c: Self.base + 0x234]
+    let walk = try program.walk([4: 0x7000, 8: Self.base + 0x110])
+    #expect(Self.names(walk).prefix(3) == [1, 3, 4])
+    #expect(walk.frames.prefix(3).map(\.isCaller) == [false, false, true])
+  }
 }

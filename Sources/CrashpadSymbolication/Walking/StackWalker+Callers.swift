@@ -53,13 +53,26 @@ extension StackWalker {
       return .end(isStart(callee) ? .done : .noCaller)
     }
     if !frame.isSignalFrame, !advances(from: callee, to: caller.registers, next) { return .end(.noProgress) }
-    var position = Position(caller.registers, next, caller.trust, isCaller: !frame.isSignalFrame)
+    let isCall = !frame.isSignalFrame && !isInjected(callee)
+    var position = Position(caller.registers, next, caller.trust, isCaller: isCall)
     position.registers.wasInterrupted = false
     position.skippedWords = caller.skippedWords
     position.registers.pushedParameters =
       callee.architecture == .x86 ? callee.symbols?.parameterSize(at: callee.lookupOffset) ?? 0 : 0
     return .caller(position)
   }
+
+  /// Whether nothing called the function: the runtime of Go puts it on the stack of what a signal interrupted. Behind it is
+  /// the address of an instruction, which may be the first one of its function.
+  private func isInjected(_ callee: Position) -> Bool {
+    let name = callee.symbols?.symbolize(callee.lookupOffset)?.frames.last?.function
+    return name.map { $0.hasPrefix("runtime.") && Self.injected.contains($0) } ?? false
+  }
+
+  private static let injected: Set<String> = [
+    "runtime.sigpanic", "runtime.sigpanic0", "runtime.sigpanic0.abi0", "runtime.asyncPreempt",
+    "runtime.asyncPreempt.abi0",
+  ]
 
   /// No system maps code below.
   static let firstAddress: UInt64 = 4096

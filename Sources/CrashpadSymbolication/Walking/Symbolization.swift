@@ -95,11 +95,6 @@ package struct Symbolization: Sendable {
             unloaded: frame.module == nil ? unloaded.places(at: frame.lookupAddress) : [],
             inferred: frame.module == nil ? madeCode?.symbolize(frame.lookupAddress) : nil)
         }
-        for index in frames.indices.dropFirst() where Self.isInjected(frames[index - 1]) {
-          frames[index].frame.isCaller = false
-          let exact = frames[index].frame
-          frames[index].symbol = exact.module.flatMap { module in exact.lookupOffset.flatMap { name(module, $0) } }
-        }
         for index in frames.indices.dropFirst() {
           frames[index].tailCalls = Self.tailCalls(frames[index], above: frames[index - 1]) { module, offset in
             lazies[module].symbols.callPath(returningTo: offset)
@@ -117,17 +112,6 @@ package struct Symbolization: Sendable {
         index: index, identity: identities[index], symbols: allModules ? lazies[index].symbols : lazies[index].known)
     }
   }
-
-  /// Whether nothing called the function: the runtime of Go puts it on the stack of what a signal interrupted. Behind it is
-  /// the address of an instruction, which may be the first one of its function.
-  private static func isInjected(_ frame: Frame) -> Bool {
-    frame.symbol?.frames.last?.function.map { injected.contains($0) } ?? false
-  }
-
-  private static let injected: Set<String> = [
-    "runtime.sigpanic", "runtime.sigpanic0", "runtime.sigpanic0.abi0", "runtime.asyncPreempt",
-    "runtime.asyncPreempt.abi0",
-  ]
 
   /// The functions between a frame and the one above it. Frames that were guessed say nothing of what was called.
   private static func tailCalls(
