@@ -21,11 +21,11 @@ extension ProcessSnapshot {
 }
 
 extension ProcessSnapshot {
-  /// Whether groups have a place for it. Hangs and lists of processes have kinds of their own; a warning, a panic, an app that
-  /// the user ended, or a stack of a process whose fate is not said would be counted as a crash.
+  /// Whether groups have a place for it. Hangs, lists of processes and exceeded limits have kinds of their own; a warning, a
+  /// panic, an app that the user ended, or a stack of a process whose fate is not said would be counted as a crash.
   package var isCounted: Bool {
     guard let kind = report?.kind, ![.hang, .stackshot, .jetsam].contains(kind) else { return true }
-    return outcome.isCrash
+    return outcome.isCrash || kind == .resource && outcome == .notSaid
   }
 }
 
