@@ -32,6 +32,7 @@ package enum OtherTexts {
   private static let java = "a stack of Java"
   private static let mono = "a stack that Mono wrote"
   private static let services = "a stack of App Center or HockeyApp"
+  private static let go = "a traceback of Go"
   private static let ruby = "a traceback of Ruby"
   private static let windbg = "the output of a debugger of Windows"
   private static let gdb = "a session of gdb"
@@ -45,6 +46,7 @@ package enum OtherTexts {
     line("WARNING: ThreadSanitizer", name: "a report of ThreadSanitizer"),
     line("WARNING: MemorySanitizer", name: "a report of MemorySanitizer"),
     line("UndefinedBehaviorSanitizer", name: "a report of UndefinedBehaviorSanitizer"),
+    line("panic: runtime error: ", name: go), line("goroutine ", "[running]:", name: go),
     line(": runtime error: ", name: "a report of UndefinedBehaviorSanitizer"),
     line("ERROR: libFuzzer: ", name: "a report of libFuzzer"),
     line("==", "== Invalid ", " of size ", name: "a report of Valgrind"),
@@ -62,7 +64,6 @@ package enum OtherTexts {
     line("Native Crash Reporting", name: mono), line("(wrapper managed-to-native)", name: "a stack of .NET"),
     line("### Stacktrace ###", name: services), text("## Stacktrace", ".m;", name: services),
     line("  File \"", "\", line ", name: "a stack of Sentry's form"),
-    line("goroutine ", "[running]:", name: "a traceback of Go"),
     line("\tat ", ".java:", name: java), line("    at ", ".java:", name: java),
     line("\tat ", ".kt:", name: "a stack of Kotlin"), line("thread '", "panicked at", name: "a message of Rust"),
     line("memory allocation of ", " bytes failed", name: "a message of Rust"),
