@@ -115,6 +115,8 @@ struct CrashText {
   /// Whether the section of another process than the report's is read.
   var isOtherProcess = false
   var isCr4shed = false
+  /// Whether a line followed that is no rest of the panic's first one.
+  private var hasWholePanic = false
   /// The lines since the last image that are none.
   private var strayLines = 0
   /// The text of a panic.
@@ -203,7 +205,8 @@ struct CrashText {
 
   /// Joins the rest of the first line, if a message broke that: it begins in lower case, and none of the kernel's lines does.
   private mutating func panicLine(_ line: TextBytes) {
-    let isRest = !panic.contains("\n") && line.first.map { (0x61...0x7a).contains($0) } == true
+    let isRest = !hasWholePanic && line.first.map { (0x61...0x7a).contains($0) } == true
+    hasWholePanic = !isRest
     panic += (isRest ? " " : "\n") + line.string
     if isRest { builder.note(ReportRules.damagedWrapping, at: line.startIndex, found: .text("a broken line")) }
   }

@@ -25,7 +25,9 @@ struct SwiftBacktraceText {
       var line = lines[index].text
       let offset = lines[index].offset
       // A message broke all lines at one width.
-      while index + 1 < lines.count, lines[index].text.count == width, isRest(lines[index + 1].text, of: line) {
+      while index + 1 < lines.count, lines[index].text.count == width, width <= LineBreaks.maximumWidth,
+        line.count < Self.longestLine, isRest(lines[index + 1].text, of: line)
+      {
         index += 1
         line = Array(line + lines[index].text)[...]
         builder.note(ReportRules.damagedWrapping, at: lines[index].offset, found: .text("a broken line"))
@@ -48,6 +50,9 @@ struct SwiftBacktraceText {
     builder.resolveSwiftFrames(names)
     builder.setSwiftException(description, address: address)
   }
+
+  /// Names of generic functions are long; a longer line is none of the backtrace's.
+  private static let longestLine = 8192
 
   /// Whether a line can't begin anything below a frame or an image.
   private func isRest(_ line: TextBytes, of before: TextBytes) -> Bool {
