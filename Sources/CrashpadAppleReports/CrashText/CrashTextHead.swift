@@ -37,7 +37,7 @@ extension CrashText {
       Self.measures.contains(builder.report.fields[last].name), TextFrame(content) == nil
     else { return false }
     builder.report.fields[last].value += " " + content.string
-    builder.note(ReportRules.damagedWrapping, at: content.startIndex, found: .text("a broken line"))
+    noteBrokenLine(content)
     return true
   }
 

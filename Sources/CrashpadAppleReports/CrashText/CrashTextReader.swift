@@ -115,6 +115,7 @@ struct CrashText {
   /// Whether the section of another process than the report's is read.
   var isOtherProcess = false
   var isCr4shed = false
+  private var hasBrokenLines = false
   /// Whether a line followed that is no rest of the panic's first one.
   private var hasWholePanic = false
   /// The lines since the last image that are none.
@@ -208,7 +209,13 @@ struct CrashText {
     let isRest = !hasWholePanic && line.first.map { (0x61...0x7a).contains($0) } == true
     hasWholePanic = !isRest
     panic += (isRest ? " " : "\n") + line.string
-    if isRest { builder.note(ReportRules.damagedWrapping, at: line.startIndex, found: .text("a broken line")) }
+    if isRest { noteBrokenLine(line) }
+  }
+
+  /// Says once that a line was joined to the one before it.
+  mutating func noteBrokenLine(_ line: TextBytes) {
+    if !hasBrokenLines { builder.note(ReportRules.damagedWrapping, at: line.startIndex, found: .text("broken lines")) }
+    hasBrokenLines = true
   }
 
   private mutating func image(_ content: TextBytes) {

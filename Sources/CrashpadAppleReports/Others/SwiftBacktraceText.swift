@@ -7,6 +7,7 @@ struct SwiftBacktraceText {
   var builder: ReportBuilder
   private var hasBegun = false
   private var isInImages = false
+  private var hasBrokenLines = false
   private var names: [[String?]] = []
   private var registers: [CPUContext.NamedRegister] = []
   /// The thread of the next registers. The section after the threads has the registers of the crashed thread.
@@ -30,7 +31,10 @@ struct SwiftBacktraceText {
       {
         index += 1
         line = Array(line + lines[index].text)[...]
-        builder.note(ReportRules.damagedWrapping, at: lines[index].offset, found: .text("a broken line"))
+        if !hasBrokenLines {
+          builder.note(ReportRules.damagedWrapping, at: lines[index].offset, found: .text("broken lines"))
+        }
+        hasBrokenLines = true
       }
       readLine(line, at: offset)
       index += 1
