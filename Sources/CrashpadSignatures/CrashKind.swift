@@ -37,10 +37,40 @@ struct CrashKind: Sendable {
     defer { system = snapshot.system.operatingSystem }
     if let report = snapshot.report { describe(report, snapshot, version) }
     if text == "none", let exception = snapshot.exception { describe(exception, snapshot) }
+    if text == "none", version != .first { infer(snapshot) }
     if place == .crashedThread, text.hasPrefix("exception:") || isAbort, snapshot.report?.lastException.isEmpty == false
     {
       place = .lastException
       if isAbort { text = "exception:NSException" }
+    }
+  }
+
+  /// The kind of a report without the type of its exception: by the stack of the exception that was not caught, by the message
+  /// of a runtime, or by abort() on the stack. `explain` says the same of it.
+  private mutating func infer(_ snapshot: ProcessSnapshot) {
+    guard let report = snapshot.report, report.kind == .crash else { return }
+    if !report.lastException.isEmpty {
+      text = "exception:NSException"
+      return
+    }
+    if let word = report.termination?.guardCode {
+      text = "guard:" + Self.path(GuardCode(code: word, subcode: nil).name)
+      return
+    }
+    let rows = report.messages.lazy.compactMap { EvidenceSearch.all.message($0.text) }
+    if let row = rows.first {
+      if row.grounds.runtime == .objectiveC {
+        text = "exception:NSException"
+      } else if row.endedBy.containsBytes("abort()") {
+        (text, isAbort) = ("abort", true)
+      } else if row.endedBy.containsBytes("trap") {
+        fault("trap")
+      }
+      return
+    }
+    let frames = snapshot.crashedThread.flatMap { snapshot.threads[$0].frames } ?? []
+    if frames.prefix(8).contains(where: { ["abort", "__abort"].contains($0.function) }) {
+      (text, isAbort) = ("abort", true)
     }
   }
 

@@ -89,6 +89,9 @@ struct CodeAnswerTests {
     Question("'Abort trap: 6'", "\"Abort trap: 6\": SIGABRT"), Question("'Bus error: 10'", "\"Bus error: 10\": SIGBUS"),
     Question("'Graphics kernel error: 0x00000003'", "Graphics kernel error"),
     Question("'*** -[NSConcreteTextStorage attribute:atIndex:]: Range or index out of bounds'", "NSRangeException"),
+    Question(
+      "'Thread 1: \"*** -[NSConcreteTextStorage attribute:]: Range or index out of bounds\"'", "NSRangeException"),
+    Question("'The application terminated due to signal 9.'", "SIGKILL"),
     Question("'LIBXPC 4'", "LIBXPC 4 XPC_EXIT_REASON_SIGTERM_TIMEOUT"),
     Question("bug_type 309", "bug_type 309, 109: crash report"),
     Question("'\"bug_type\":\"298\"'", "bug_type 298, 198, 98: jetsam event"),
@@ -129,6 +132,16 @@ struct CodeAnswerTests {
     let answer = try #require(CodeAnswer.answers(to: [word]).first)
     #expect(!answer.isKnown)
     #expect(answer.unknown?.suggestions.first == name)
+  }
+
+  @Test(arguments: [
+    "objc[4242]: Attempted to unregister unknown __weak variable at 0x10",
+    "SBUnsuspendLimit wheel[77] exceeded 15 wakes in 300 sec",
+    "ReportCrash[1137]: Saved crash report for Wheel[1130]", "Invalid parameter not satisfying: source",
+    "mmap() errno=1 validating first page of the file",
+  ])
+  func `Numbers and words of a sentence are no codes`(line: String) {
+    #expect(CodeAnswer.answers(to: [line]).allSatisfy { !$0.isKnown })
   }
 
   @Test(arguments: ["0xdeadbeef", "0x8badf00e", "zzzzzz", "0x12345678"])

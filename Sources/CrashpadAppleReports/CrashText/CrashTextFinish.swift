@@ -77,6 +77,11 @@ extension CrashText {
 
   private mutating func resolveFrames() {
     var images = TextImageIndex(builder.snapshot)
+    for index in frames.threads.indices where frames.threads[index].isEmpty {
+      // The instruction pointer is the innermost frame, and here the one that is known.
+      guard let pointer = builder.snapshot.threads[index].context?.instructionPointer, pointer != 0 else { continue }
+      frames.threads[index].append(TextFrame(address: pointer, offset: 0))
+    }
     for (index, list) in frames.threads.enumerated() {
       builder.snapshot.threads[index].frames = list.map { resolve($0, &images) }
     }

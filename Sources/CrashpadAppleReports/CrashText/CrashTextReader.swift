@@ -6,7 +6,7 @@ internal import CrashpadSnapshot
 enum CrashTextReader {
   /// - Parameter start: the byte offset of the text; a JSON header may precede it.
   static func read(_ bytes: RawSpan, from start: Int, into builder: inout ReportBuilder) {
-    let content = bytes.array(in: ByteRange(offset: 0, count: bytes.byteCount))
+    let content = CutText.whole(bytes.array(in: ByteRange(offset: 0, count: bytes.byteCount)))
     var rest = content[min(start, content.count)...]
     let head = start == 0 ? TextStart.of(bytes) : []
     if WalkedText.isIn(head[...]) { return WalkedText.read(rest.withoutMark, into: &builder) }
@@ -206,7 +206,8 @@ struct CrashText {
 
   /// Joins the rest of the first line, if a message broke that: it begins in lower case, and none of the kernel's lines does.
   private mutating func panicLine(_ line: TextBytes) {
-    let isRest = !hasWholePanic && line.first.map { (0x61...0x7a).contains($0) } == true
+    let isRest =
+      !hasWholePanic && line.first.map { (0x61...0x7a).contains($0) } == true && !line.contains(UInt8(ascii: ":"))
     hasWholePanic = !isRest
     panic += (isRest ? " " : "\n") + line.string
     if isRest { noteBrokenLine(line) }

@@ -21,9 +21,9 @@ extension CrashText {
     if rest.first(of: " crashed with ") == rest.startIndex {
       builder.report.statesCrash = true
       faultingNumber = faultingNumber ?? number
-      thread = threadIndices[number] ?? -1
-      if thread < 0 { builder.note(ReportRules.badThread, at: content.startIndex, found: .text(String(number))) }
-      section = thread < 0 ? .skipped : .registers
+      // A paste may have the registers without the stack.
+      thread = threadIndex(number)
+      section = .registers
       return true
     }
     if rest.has(prefix: " instruction stream") {

@@ -24,7 +24,9 @@ struct PastedException {
     var rest = text
     let word = rest.takeWord()
     if word.equals("signal") {
-      let name = rest.takeWord().string
+      // lldb on Linux explains it: "signal SIGILL: illegal instruction operand".
+      let word = rest.takeWord()
+      let name = (word.last == UInt8(ascii: ":") ? word.dropLast() : word).string
       if Self.harmlessSignals.contains(name) { return false }
       signal = name
       type = type ?? name

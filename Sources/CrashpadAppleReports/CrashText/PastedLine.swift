@@ -45,6 +45,7 @@ enum PastedLine {
   }
 
   private static func isMark(_ line: TextBytes) -> Bool {
+    if line.first(of: "\tFatal Exception: ") != nil { return true }
     let starts = ["# Crashlytics - ", "Fatal Exception: ", "Non-fatal Exception: ", "Thread : Fatal Exception: "]
     if starts.contains(where: { line.has(prefix: $0) }) { return true }
     if line.has(prefix: "Termination Reason: ") || line.has(prefix: "Termination Description: ") { return true }
@@ -89,7 +90,13 @@ enum PastedLine {
 
   /// "Assertion failed: file Shop/Cart.swift, line 12", with or without words between, as Swift and assert(3) write it.
   private static func failure(_ line: TextBytes) -> TextBytes? {
-    guard ["Assertion failed: ", "Precondition failed: ", "Fatal error: "].contains(where: { line.has(prefix: $0) }),
+    // Swift up to version 4 began it in lower case, and named no file in builds for release.
+    let isOld = line.has(prefix: "fatal error: ")
+    if isOld, oldFailures.contains(where: { line.dropFirst("fatal error: ".utf8.count).has(prefix: $0) }) {
+      return line
+    }
+    let words = ["Assertion failed: ", "Precondition failed: ", "Fatal error: "]
+    guard isOld || words.contains(where: { line.has(prefix: $0) }),
       let mark = line.last(of: ", line "),
       ["file ", "/", "."].contains(where: { line[..<mark].first(of: $0) != nil }),
       line[(mark + ", line ".utf8.count)...].first.map({ (0x30...0x39).contains($0) }) == true
@@ -97,12 +104,18 @@ enum PastedLine {
     return line
   }
 
+  private static let oldFailures = [
+    "unexpectedly found nil", "Index out of range", "Array index is out of range", "Array index out of range",
+    "Can't form Range", "Range end index", "attempt to ", "Negative count", "Division by zero", "use of unimplemented",
+  ]
+
   /// "Crashed: com.apple.main-thread", "Thread : Crashed: worker": the name of the thread.
   static func crashedThread(_ line: TextBytes) -> TextBytes? {
     guard let start = line.first(of: "Crashed: ") else { return nil }
-    guard start == line.startIndex || line[..<start].has(suffix: ": ") || line[..<start].has(suffix: "# ") else {
-      return nil
-    }
+    let before = line[..<start]
+    // Crashlytics numbers the threads of a file: "#0. Crashed: com.apple.main-thread".
+    let isNumbered = before.has(suffix: ". ") && before.dropLast(2).drop { $0 == UInt8(ascii: "#") }.decimal != nil
+    guard before.isEmpty || before.has(suffix: ": ") || before.has(suffix: "# ") || isNumbered else { return nil }
     return line[(start + "Crashed: ".utf8.count)...].trimmed
   }
 

@@ -15,7 +15,8 @@ extension PastedText {
 
   /// "Fatal Exception: NSRangeException", with or without its reason; the frames of its stack follow.
   private mutating func serviceException(_ line: TextBytes) -> Bool {
-    let line = line.has(prefix: "Thread : ") ? line.dropFirst("Thread : ".utf8.count) : line
+    var line = line.has(prefix: "Thread : ") ? line.dropFirst("Thread : ".utf8.count) : line
+    if let tab = line.first(of: "\tFatal Exception: ") { line = line[(tab + 1)...] }
     let isNonFatal = line.has(prefix: "Non-fatal Exception: ")
     guard isNonFatal || line.has(prefix: "Fatal Exception: "), let colon = line.first(of: ": ") else { return false }
     let parts = ServiceException(line[(colon + 2)...])
@@ -29,13 +30,18 @@ extension PastedText {
     return true
   }
 
-  private mutating func crashedThread(_ line: TextBytes) -> Bool {
+  mutating func crashedThread(_ line: TextBytes) -> Bool {
     // The head of registers, below the stacks.
     if TextStart.hasCrashed(line), ThreadTitle(line)?.rest.has(prefix: " crashed with ") == true {
       builder.report.statesCrash = true
       return true
     }
-    guard let name = PastedLine.crashedThread(line) else { return false }
+    guard var name = PastedLine.crashedThread(line) else { return false }
+    // Pages that lose their line ends have the exception behind the name of the queue.
+    if let start = name.first(of: " EXC_") {
+      _ = exception.read(service: name[(start + 1)...])
+      name = name[..<start].trimmed
+    }
     // Old pages have the name twice: above the exception, and above the stack.
     if case .thread(let index) = owner, builder.snapshot.threads[index].frames?.isEmpty == true {
       owner = .none
@@ -119,6 +125,7 @@ extension PastedText {
   private mutating func runtimeMessage(_ line: TextBytes) -> Bool {
     if let words = PastedLine.trap(line) {
       add(message: words.string)
+      isAfterFailure = true
       return true
     }
     if let words = PastedLine.check(line) {
@@ -146,7 +153,13 @@ extension PastedText {
       builder.report.statesCrash = true
       return true
     }
-    guard builder.report.termination != nil else { return false }
+    guard let reasons = builder.report.termination?.reasons else { return false }
+    // Below "no suitable image found.  Did find:" come the paths, each with the loader's words.
+    let isFile = line.first == UInt8(ascii: "/") && line.first(of: ": ") != nil
+    if isFile, reasons.last.map({ $0.hasSuffix("Did find:") || $0.hasPrefix("/") }) == true {
+      builder.report.termination?.addReasons(line)
+      return true
+    }
     let isReason = ["Referenced from: ", "Reason: ", "Expected in: "].contains { line.has(prefix: $0) }
     guard isReason || isInTermination else { return false }
     builder.report.termination?.addReasons(line)

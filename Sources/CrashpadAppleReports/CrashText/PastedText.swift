@@ -31,6 +31,8 @@ struct PastedText {
   var isReasonNext = false
   /// The messages so far; a console may have one twice.
   var messages: Set<String> = []
+  /// Whether the last statement was the message of a runtime that ends the process.
+  var isAfterFailure = false
   /// Whether reasons of a termination follow.
   var isInTermination = false
   /// Whether the text is Crashlytics' export, in which "#" begins comments.
@@ -38,10 +40,14 @@ struct PastedText {
 
   static func read(_ text: TextBytes, into builder: inout ReportBuilder) {
     let lines = text.split(omittingEmptySubsequences: false) { $0 == 0x0a }
-    var reader = PastedText(builder, isExport: lines.contains { $0.trimmed.has(prefix: "# Crashlytics - ") })
+    var reader = PastedText(builder, isExport: lines.contains { isExportHead($0.trimmed) })
     for line in lines { reader.read(PastedLine.content(line)) }
     reader.finish()
     builder = reader.builder
+  }
+
+  private static func isExportHead(_ line: TextBytes) -> Bool {
+    ["# Crashlytics - ", "# Bundle Identifier: ", "# OS Version: "].contains { line.has(prefix: $0) }
   }
 
   private init(_ builder: ReportBuilder, isExport: Bool) {
@@ -59,7 +65,7 @@ struct PastedText {
     isReasonNext = false
     if isExport, line.first == UInt8(ascii: "#") {
       let words = line.dropFirst().trimmed
-      if !words.isEmpty, !exportHead(words) { beginThread(named: words) }
+      if !words.isEmpty, !crashedThread(line), !exportHead(words) { beginThread(named: words) }
     } else if statement(line) {
       title = nil
     } else if let frame = PastedFrame(line, mayBeBare: isInStack && !hasAddresses, after: lastNumber) {
@@ -93,6 +99,7 @@ struct PastedText {
       if isQueue { thread.queue = builder.content(name.string) } else { thread.name = builder.content(name.string) }
     }
     let index = builder.snapshot.threads.count
+    isAfterFailure = false
     if isCrashed {
       builder.report.statesCrash = true
       if builder.report.faultingThread == nil { builder.report.faultingThread = index }
@@ -113,7 +120,10 @@ struct PastedText {
   // MARK: Frames
 
   private mutating func add(_ frame: PastedFrame) {
-    if frame.number == 0, lastNumber != nil || !isInStack { beginThread(named: threadName) }
+    if frame.number == 0, lastNumber != nil || !isInStack {
+      // The stack below the message of the runtime that ended the process is the crashed one.
+      beginThread(named: threadName, isCrashed: isAfterFailure)
+    }
     title = nil
     // Without numbers, it stands behind the message of the process that printed it.
     if !isInStack { beginThread(named: nil, isCrashed: frame.number == nil && !messages.isEmpty) }

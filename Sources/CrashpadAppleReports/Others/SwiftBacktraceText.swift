@@ -19,14 +19,15 @@ struct SwiftBacktraceText {
 
   mutating func read(_ bytes: RawSpan) {
     let text = bytes.array()
-    let lines = TextLines(text).map { (text: Self.plain($0), offset: $0.startIndex) }
+    let lines = text.split(separator: 0x0a, omittingEmptySubsequences: false)
+      .map { (text: Self.plain($0), offset: $0.startIndex) }
     let width = lines.reduce(0) { max($0, $1.text.count) }
     var index = 0
     while index < lines.count {
       var line = lines[index].text
       let offset = lines[index].offset
       // A message broke all lines at one width.
-      while index + 1 < lines.count, lines[index].text.count == width, width <= LineBreaks.maximumWidth,
+      while index + 1 < lines.count, lines[index].text.count == width, width <= OmittedLines.widestBroken,
         line.count < Self.longestLine, isRest(lines[index + 1].text, of: line)
       {
         index += 1

@@ -22,6 +22,12 @@ struct ReportBuilder {
     guard !isRefused else { return ReportReading(snapshot: nil, findings: findings) }
     finishPlatform()
     finishArchitecture()
+    if report.kind == .crash, !report.statesCrash, snapshot.exception == nil, report.exceptionType == nil,
+      report.messages.contains(where: { EvidenceSearch.all.message($0.text) != nil })
+    {
+      // A runtime's message of an end says what the text says nowhere else.
+      report.statesCrash = true
+    }
     report.intendedAddress = report.exceptionSubtype.flatMap(Self.intendedAddress)
     snapshot.report = report
     if let index = executable { snapshot.modules[index].fileType = .executable }

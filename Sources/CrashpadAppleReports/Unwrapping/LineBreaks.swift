@@ -44,7 +44,7 @@ enum LineBreaks {
   }
 
   /// Lines of texts that were broken are no longer than this.
-  static let maximumWidth = 132
+  static let maximumWidth = OmittedLines.widestBroken
 }
 
 /// Joins the lines of JSON that was broken inside of strings and numbers.

@@ -75,7 +75,7 @@ package struct ExceptionDescription: Sendable, Hashable {
       let decoded = GuardCode(code: first, subcode: second)
       return words(first, type, decoded.name, decoded.facts, decoded.rows, "a guarded resource was misused")
     case 1, 2, 3, 5, 6:
-      let row = MeaningTable.code(code, of: type.name, on: CodeMeaning.Platform(architecture))
+      let row = MeaningTable.code(code, of: type.name, on: CodeMeaning.Platform(codesOf: architecture))
       // No code of the kernel's is 0: the report does not have it.
       var title = type.name
       if let name = row?.name ?? (code == 0 ? nil : "code \(hex(code))") { title += " / \(name)" }
@@ -98,7 +98,7 @@ package struct ExceptionDescription: Sendable, Hashable {
     let event = rows.first?.event ?? event
     // Text reports have zeros for the code.
     let title = code == 0 ? type.name : "\(type.name) / \(name)"
-    return Self(title, facts.isEmpty ? event : "\(event): \(facts.text)", rows + [type])
+    return Self(title, facts.isEmpty || code == 0 ? event : "\(event): \(facts.text)", rows + [type])
   }
 
   private static func crash(_ code: CrashCode, _ type: CodeMeaning, _ architecture: CPUArchitecture) -> Self {
@@ -107,7 +107,7 @@ package struct ExceptionDescription: Sendable, Hashable {
     let original = MeaningTable.exception(code.exception)
     if let original { title += " from \(original.name)" }
     let row =
-      original.map { MeaningTable.code(code.code, of: $0.name, on: CodeMeaning.Platform(architecture)) ?? $0 }
+      original.map { MeaningTable.code(code.code, of: $0.name, on: CodeMeaning.Platform(codesOf: architecture)) ?? $0 }
       ?? MeaningTable.code(UInt64(code.signal), of: type.name, on: .darwin)
     // A signal that was sent, or came of an exception that the report does not have.
     let name = SignalNames.darwin.name(of: code.signal)
@@ -154,6 +154,15 @@ package struct ExceptionDescription: Sendable, Hashable {
 }
 
 extension CodeMeaning.Platform {
+  /// The platform whose codes of Mach exceptions the kernel has for a processor: those of 32 and 64 bits are the same.
+  init(codesOf architecture: CPUArchitecture) {
+    switch architecture {
+    case .arm: self = .arm64
+    case .x86: self = .x86_64
+    default: self.init(architecture)
+    }
+  }
+
   package init(_ architecture: CPUArchitecture) {
     switch architecture {
     case .arm64: self = .arm64

@@ -44,11 +44,14 @@ extension ExplanationBuilder {
       if crash.outcome == .notSaid, report.fields.contains(where: { $0.name == "Crash Type" && $0.value == "user" }) {
         return explainReported()
       }
-      guard crash.outcome == .notSaid, !crash.threads.isEmpty, crash.messages.isEmpty,
+      guard crash.outcome == .notSaid, crash.messages.isEmpty,
         EvidenceSearch.all.verdict(crash) == nil
       else { return false }
       return explainNoCrash(
-        "The report has stacks, and neither an exception nor a termination: it does not say that the process crashed.")
+        crash.threads.isEmpty
+          ? "The report has neither an exception nor a termination nor stacks: it does not say that the process crashed."
+          : "The report has stacks, and neither an exception nor a termination: it does not say that the process crashed."
+      )
     }
   }
 

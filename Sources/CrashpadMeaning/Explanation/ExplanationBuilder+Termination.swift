@@ -178,8 +178,12 @@ extension ExplanationBuilder {
     guard let found = reasons.firstIndex(where: { $0.hasSuffix("Did find:") }), found + 1 < reasons.count else {
       return nil
     }
+    // "/a/F: mmap() errno=1 validating first page of '/a/F'"
     let line = reasons[found + 1]
-    return line.firstRange(of: ": ").map { words(line[$0.upperBound...]) }
+    guard let colon = line.firstRange(of: ": ") else { return nil }
+    let said = line[colon.upperBound...]
+    let end = [" of '", " in '", " for '", " '"].compactMap { said.firstRange(of: $0)?.lowerBound }.min()
+    return String(said[..<(end ?? said.endIndex)])
   }
 
   /// "mach-o file, but is an incompatible architecture", of what the loader writes into a parenthesis.

@@ -12,7 +12,9 @@ extension CodeParser {
       position = start
       return nil
     }
-    var row = MeaningTable.namespace(word.upper)
+    // In a sentence the word is a word: only one in capitals is the name of a namespace.
+    let isWord = isCopied && !isNamed && word.text != word.upper
+    var row = isWord ? nil : MeaningTable.namespace(word.upper)
     if row == nil, isNamed, let number = word.number { row = CodeMeaning.namespaces.first { $0.has(number) } }
     guard let row else {
       position = start

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+internal import CrashpadBytes
 /// Parses questions such as "EXC_BAD_ACCESS KERN_PROTECTION_FAILURE SIGBUS" or "Namespace SIGNAL, Code 0xb".
 struct CodeParser {
   let text: String
@@ -8,9 +9,18 @@ struct CodeParser {
   var position = 0
 
   init(_ words: [String]) {
-    text = words.joined(separator: " ")
+    text = Self.withoutThread(words.joined(separator: " "))
     isCopied = words.contains { $0.contains(" ") || $0.contains(":") }
     tokens = CodeToken.tokens(text)
+  }
+
+  /// The reason of an exception, of Xcode's `Thread 1: "*** -[__NSArrayM objectAtIndex:]: index 3 beyond bounds"`.
+  private static func withoutThread(_ text: String) -> String {
+    guard text.hasPrefix("Thread "), let quote = text.firstRange(of: ": \""),
+      text[..<quote.lowerBound].dropFirst("Thread ".count).allSatisfy(\.isNumber)
+    else { return text }
+    let reason = text[quote.upperBound...]
+    return String(reason.hasSuffix("\"") ? reason.dropLast() : reason)
   }
 
   /// Words of a report that are not codes.
@@ -25,7 +35,8 @@ struct CodeParser {
     let isNamed = found.contains { !$0.isNumber && $0.answer.isKnown }
     if !isNamed || beginsWithPhrase, let answer = phrase() { return [answer] }
     // A number in a line that names a code is of something else: a process, a line, an address.
-    let answers = found.filter { !isCopied || !isNamed || !$0.isNumber }.map(\.answer)
+    let isSentence = isCopied && found.count { !$0.isNumber } >= Self.wordsOfSentence
+    let answers = found.filter { !isSentence && (!isCopied || !isNamed) || !$0.isNumber }.map(\.answer)
     let unknown = answers.filter { !$0.isKnown && $0.unknown?.owner == nil }
     // A message may contain words that are also codes. If any word is not a code, the
     // text is matched as a message first.
@@ -40,6 +51,9 @@ struct CodeParser {
     if answers.isEmpty { return [Self.unknownName(text, text)] }
     return answers
   }
+
+  /// As many words that are no codes make a sentence, whose numbers are none either.
+  private static let wordsOfSentence = 4
 
   /// The answers to all words, and whether each is to a number alone.
   private mutating func codes() -> [(answer: CodeAnswer, isNumber: Bool)] {

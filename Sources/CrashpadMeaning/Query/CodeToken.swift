@@ -9,7 +9,10 @@ struct CodeToken {
   init(_ text: some StringProtocol) {
     // Python writes Signals.SIGSEGV.
     let isQualified = text.hasPrefix("Signals.SIG") || text.hasPrefix("signal.SIG")
-    self.text = String(isQualified ? text.drop { $0 != "." }.dropFirst() : text[...])
+    let name = String(isQualified ? text.drop { $0 != "." }.dropFirst() : text[...])
+    // The period of a sentence: "terminated due to signal 9."
+    let word = name.hasSuffix(".") ? name.dropLast() : ""
+    self.text = !word.isEmpty && word.allSatisfy(\.isNumber) ? String(word) : name
     upper = self.text.uppercased()
     let digits = self.text
     if digits.hasPrefix("0x") || digits.hasPrefix("0X") {

@@ -37,7 +37,7 @@ extension SignatureRule {
         "kscm_notifyFatalExceptionCaptured", "kscm_handleSignal", "kscrash_*", "kscrashreport_*", "ksmachine_*",
         "ksmc_*", "kscrashmonitor_*", "-[KSCrash *", "bsg_kscrash*", "bsg_recordException", "BSG_KSCrash*",
         "bugsnag_*", "plcrash_*", "plcrash::*", "plcr_*", "-[PLCrashReporter *", "plframe_*",
-        "FIRCLS*", "CLSSignalHandler", "CLSTerminateHandler", "CrashlyticsNSExceptionKtReporter.*",
+        "FIRCLS*", "CLSProcessRecord*", "CLSSignalHandler", "CLSTerminateHandler", "CrashlyticsNSExceptionKtReporter.*",
         "swift_backtrace_*", "_swift_backtrace_*",
         "swift::runtime::backtrace::*", "backtrace_signal_handler",
       ],

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+import DumpSynth
+import Foundation
+import Testing
+import ToolRunner
+
+/// Reports without the type of their exception: `group` and `explain` judge them by the same evidence.
+@Suite("Kinds of reports without an exception")
+struct InferredKindTests {
+  struct Text: Sendable, CustomTestStringConvertible {
+    let name: String
+    let text: String
+    let kind: String
+    var testDescription: String { name }
+  }
+
+  private static let stack = "0   Wheel   0x0000000104a04000 turn + 16\n1   Wheel   0x0000000104a04100 main + 16\n"
+
+  static let texts = [
+    Text(
+      name: "the last exception alone",
+      text: "Process:  Wheel [77]\n\nLast Exception Backtrace:\n"
+        + "0   CoreFoundation   0x0000000181000000 __exceptionPreprocess + 16\n"
+        + "1   libobjc.A.dylib   0x0000000182000000 objc_exception_throw + 16\n"
+        + "2   Wheel   0x0000000104a04000 -[Gear turn] + 16\n", kind: "exception:NSException"),
+    Text(
+      name: "a message of libdispatch",
+      text: "Process:  Wheel [77]\n\nApplication Specific Information:\n"
+        + "BUG IN CLIENT OF LIBDISPATCH: Assertion failed: Block was expected to execute on queue [a]\n\n"
+        + "Thread 0 Crashed:\n\(stack)", kind: "trap"),
+    Text(
+      name: "abort() on the stack",
+      text: "Thread 0 Crashed:\n0   libsystem_kernel.dylib   0x0000000181000000 __pthread_kill + 8\n"
+        + "1   libsystem_c.dylib   0x0000000182000000 abort + 124\n2   Wheel   0x0000000104a04000 turn + 16\n",
+      kind: "abort"),
+    Text(
+      name: "Swift 3",
+      text: "fatal error: unexpectedly found nil while unwrapping an Optional value\nCurrent stack trace:\n"
+        + "0    libswiftCore.so   0x00007f0000001000 swift_reportError + 120\n"
+        + "1    Wheel   0x0000555f6035db52 turn(Request) -> Response + 18\n", kind: "trap"),
+    Text(
+      name: "a signal with lldb's words",
+      text: "* thread #1, name = 'wheel', stop reason = signal SIGILL: illegal instruction operand\n"
+        + "  * frame #0: 0x000000000053ad5a wheel`turn at main.swift:7\n", kind: "trap"),
+    Text(
+      name: "Crashlytics' numbered threads",
+      text: "# Bundle Identifier: org.example.wheel\n# OS Version: 10.2.1 (14D27)\n# Device: iPhone 5\n\n"
+        + "#0. Crashed: com.apple.main-thread EXC_BAD_ACCESS KERN_INVALID_ADDRESS 0x0000000000000018\n"
+        + "0  Wheel   0x1000a4000 turn + 16 (Wheel.m:7)\n", kind: "bad-access[null]"),
+  ]
+
+  @Test("Both say that it is a crash, and group has its kind", arguments: texts)
+  func kinds(_ text: Text) throws {
+    let folder = try TemporaryFolder()
+    try folder.write(Array(text.text.utf8), to: "report.txt")
+    let group = try Tool.shell("exec crashpadctl group --format csv report.txt", in: folder)
+    #expect(group.text.contains(",\(text.kind) · "), "\(group.text) \(group.errorText)")
+    let explained = try Tool.shell("exec crashpadctl explain report.txt", in: folder)
+    #expect(explained.text.hasPrefix("report.txt: crash"), "\(explained.text)")
+  }
+
+  @Test("An address that the end of the text cuts is no null pointer")
+  func cut() throws {
+    let folder = try TemporaryFolder()
+    let head = "Process:  Wheel [77]\nCode Type:  ARM-64\n\nException Type:  EXC_BAD_ACCESS (SIGSEGV)\n"
+    try folder.write(Array((head + "Exception Subtype: KERN_INVALID_ADDRESS at 0x00").utf8), to: "report.txt")
+    let explained = try Tool.shell("exec crashpadctl explain report.txt", in: folder)
+    #expect(!explained.text.contains("null pointer") && !explained.text.contains("at 0x0"), "\(explained.text)")
+    try folder.write(
+      Array((head + "Exception Subtype: KERN_INVALID_ADDRESS at 0x0000000000000000").utf8), to: "whole.txt")
+    #expect(try Tool.shell("exec crashpadctl explain whole.txt", in: folder).text.contains("null pointer"))
+  }
+
+  @Test("The registers of the crashed thread alone tell where it was")
+  func registers() throws {
+    let folder = try TemporaryFolder()
+    let text = """
+      Process:  Wheel [77]
+      Code Type:  ARM-64
+
+      Thread 0 crashed with ARM Thread State (64-bit):
+          x0: 0x0000000000000010   x1: 0x0000000000000020   x2: 0x0000000000000000   x3: 0x0000000000000000
+          lr: 0x0000000104a04400   sp: 0x000000016b400000   pc: 0x0000000104a05c14 cpsr: 0x60000000
+
+      Binary Images:
+      0x104a00000 - 0x104a0ffff Wheel arm64  <00112233445566778899aabbccddeeff> /private/var/containers/Bundle/Application/0F2C1B6E-3D0B-4C57-9E53-6A1D2C3B4E5F/Wheel.app/Wheel
+
+      """
+    try folder.write(Array(text.utf8), to: "report.txt")
+    let group = try Tool.shell("exec crashpadctl group --format csv report.txt", in: folder)
+    #expect(group.text.contains("Wheel+0x5c14"), "\(group.text) \(group.errorText)")
+  }
+
+  @Test("The loader's words about a file that it found are the cause, in both forms")
+  func loader() throws {
+    let folder = try TemporaryFolder()
+    let lines =
+      "Library not loaded: @rpath/Gear.framework/Gear\n  Referenced from: /Wheel.app/Wheel\n  Reason: no suitable image found.  Did find:\n"
+    let found =
+      "\t/Wheel.app/Frameworks/Gear.framework/Gear: mmap() errno=1 validating first page of '/Wheel.app/Frameworks/Gear'\n"
+    try folder.write(Array("dyld: \(lines)\(found)".utf8), to: "console.txt")
+    let head = "Process:  Wheel [77]\nException Type:  EXC_BREAKPOINT (SIGTRAP)\n\nDyld Error Message:\n  "
+    try folder.write(Array("\(head)\(lines)\(found)\n".utf8), to: "report.crash")
+    for name in ["console.txt", "report.crash"] {
+      let explained = try Tool.shell("exec crashpadctl explain \(name)", in: folder).text
+      #expect(explained.contains("and did not load it: mmap() errno=1 validating first page."), "\(explained)")
+    }
+  }
+}
