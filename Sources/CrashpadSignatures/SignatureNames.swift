@@ -54,16 +54,15 @@ final class SignatureNames: Sendable {
     }
   }
 
-  /// The modules in which the stack has functions of Go's runtime, below which each goroutine runs.
+  /// The modules in which the stack has functions of Go: its runtime, below which each goroutine runs and above which its
+  /// signal handlers do, or any of its source files.
   private static func goModules(_ frames: [Symbolization.Frame]) -> Set<Int> {
     var modules: Set<Int> = []
     for frame in frames {
-      guard let module = frame.frame.module, let name = frame.symbol?.frames.last?.function else { continue }
-      let isRuntime = [
-        "runtime.goexit", "runtime.main", "runtime.mcall", "runtime.mstart", "runtime.gopanic", "runtime.rt0_go",
-      ]
-      .contains { name.hasPrefix($0) }
-      if isRuntime { modules.insert(module) }
+      guard let module = frame.frame.module, let function = frame.symbol?.frames.last else { continue }
+      if function.location?.file?.hasSuffix(".go") == true || function.function.map(GoName.isRuntime) == true {
+        modules.insert(module)
+      }
     }
     return modules
   }
@@ -77,7 +76,8 @@ final class SignatureNames: Sendable {
     // The first version took each name that a report has.
     let isNearest = frame.symbol?.isNearest == true && !(version == .first && frame.frame.trust == .prewalked)
     let function = isNearest && outermost?.location == nil ? nil : outermost
-    let symbol = frame.frame.isSignalFrame ? "<signal handler called>" : function?.function ?? function?.name
+    var symbol = frame.frame.isSignalFrame ? "<signal handler called>" : function?.function ?? function?.name
+    if place.isGo, let file = function?.location?.file { symbol = symbol.map { GoName.wrapped($0, file: file) } }
     var entry = entry(place, symbol, function?.location?.file, isInlined: false, version == .first ? nil : function)
     if isNearest, let name = outermost?.function, let start = frame.symbol?.functionAddress {
       entry.nearest = "\(name)+0x\(hexadecimal((place.offset ?? frame.frame.instruction) &- start))"
@@ -155,6 +155,7 @@ final class SignatureNames: Sendable {
   private func rule(_ name: String?, _ symbol: String?, in place: Place, _ file: String?, isInlined: Bool) -> FrameRule?
   {
     if version == .first { return FirstRuleIndex.shared.rule(name, in: place.module?.name) }
+    if let symbol, FunctionName.isMessage(symbol) { return Self.message }
     let origin = symbol.map {
       SymbolOrigin(
         $0, file: file, isGo: place.isGo, isInlined: isInlined, isInApp: place.module?.isInApp == true)
@@ -168,5 +169,7 @@ final class SignatureNames: Sendable {
 
   /// The compiler copies functions of the library into programs.
   private static let swiftLibrary = FrameRule(.runtime, "swift-library", "the standard library of Swift")
+  static let message = FrameRule(
+    .raise, "message", "the message of a check that failed, which a compiler wrote as a call")
   static let header = FrameRule(.runtime, "header", "inlined from a header of the system or of the compiler")
 }

@@ -56,7 +56,8 @@ struct SymbolOrigin: Sendable, Hashable {
     let source = file.flatMap { Self.language(ofFile: $0) }
     let byForm = Self.languages(symbol, isGo: isGo)
     let both = source.map { byForm.intersection($0) } ?? byForm
-    languages = both.isEmpty ? byForm : both
+    // No other language has files of Go, whose names may have the form of another's.
+    languages = source == .go ? .go : both.isEmpty ? byForm : both
     let stated = byForm == .swift ? SwiftLibrary.stated(by: symbol) : nil
     statesSwiftLibrary = stated == .library
     swift =

@@ -10,7 +10,7 @@ struct ChoiceTests {
   ///
   /// " [inlined]" behind a symbol is a call that was inlined into the next frame.
   static func entries(_ frames: [String], base: UInt64 = 0x1_0000, _ version: RuleVersion = .current) -> [StackEntry] {
-    let isGo = frames.contains { $0.hasPrefix("runtime.goexit") || $0.hasPrefix("runtime.main") }
+    let isGo = frames.contains { GoName.isRuntime(String($0.prefix { $0 != "|" })) }
     return frames.enumerated().map { index, frame in
       let parts = frame.split(separator: "|").map(String.init)
       let module = parts.count > 1 ? parts[1] : "Shop"
@@ -35,6 +35,7 @@ struct ChoiceTests {
     if version == .first {
       return FirstRuleIndex.shared.rule(name.map(FunctionName.withoutClosure), in: module.name)
     }
+    if let symbol, FunctionName.isMessage(symbol) { return SignatureNames.message }
     let name = symbol.map { FunctionName.compared($0, image: "Shop") }
     let origin = symbol.map { SymbolOrigin($0, isGo: isGo, isInlined: isInlined, isInApp: module.isInApp) }
     return RuleIndex.shared.rule(name, in: module.name, origin ?? .unknown)
