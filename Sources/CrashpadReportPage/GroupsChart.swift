@@ -69,6 +69,44 @@ struct GroupsChart {
     return "\(releases)\(Page.fold("All days", table))\n"
   }
 
+  // MARK: Devices
+
+  /// Crashes of the most frequent devices by the same periods; empty if no crash names a device and a day.
+  func devices(_ page: GroupsPage, _ texts: inout PageTexts) -> HTML {
+    let totals = page.deviceDays.mapValues { $0.values.reduce(0, +) }.sorted { ($1.value, $0.key) < ($0.value, $1.key) }
+    if totals.isEmpty { return "" }
+    let largest = totals.prefix(Self.deviceColumns).map(\.key)
+    var counts = [[Int]](repeating: [Int](repeating: 0, count: largest.count + 1), count: starts.count)
+    for (name, days) in page.deviceDays {
+      let column = largest.firstIndex(of: name) ?? largest.count
+      for (day, count) in days {
+        if let period = period(of: day) { counts[period][column] += count }
+      }
+    }
+    let others = totals.count - largest.count
+    var heads = largest.map { Page.Column(texts.place($0, limit: 60), classes: "number long") }
+    if others > 0 { heads.append(.number(HTML("\(counted(others, "other device"))"))) }
+    var rows = HTML()
+    for (start, counts) in zip(starts, counts) where counts.contains(where: { $0 > 0 }) {
+      let cells = counts.prefix(heads.count).map { count -> HTML in
+        "<td class=\"number\" data-value=\"\(count)\">\(grouped(count))</td>"
+      }
+      rows += """
+        <tr><th scope="row" class="whole">\(CivilDate(daysSince1970: start).text)</th>\(cells)</tr>
+
+        """
+    }
+    return Page.fold("Devices by day", Page.table("Devices by day", of: "periods", ["From"] + heads, rows: rows))
+  }
+
+  private static let deviceColumns = 8
+
+  /// The bar of a day; nil of a day of which no group has a crash.
+  private func period(of day: Int) -> Int? {
+    guard let first = starts.first, day >= first, day <= last else { return nil }
+    return (day - first) / width
+  }
+
   // MARK: Image
 
   private var most: Int { max(1, counts.map { $0.reduce(0, +) }.max() ?? 1) }

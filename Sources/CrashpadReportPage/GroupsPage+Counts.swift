@@ -117,7 +117,10 @@ extension GroupsPageWriter {
 
   private static let listedCounts = 50
 
-  mutating func counts(_ noun: HTML, _ member: (GroupsPage.Group) -> [GroupsPage.Count]) -> HTML {
+  /// - Parameter days: the crashes of each by day, if they are known.
+  mutating func counts(
+    _ noun: HTML, _ member: (GroupsPage.Group) -> [GroupsPage.Count], by days: [String: [Int: Int]] = [:]
+  ) -> HTML {
     var totals: [String: (count: Int, groups: Int)] = [:]
     for group in page.groups {
       for count in member(group) {
@@ -128,13 +131,15 @@ extension GroupsPageWriter {
     if totals.isEmpty { return "" }
     let sorted = totals.sorted { ($1.value.count, $0.key) < ($0.value.count, $1.key) }
     let most = sorted[0].value.count
+    let spark = days.isEmpty ? nil : Sparkline(page)
     var rows = HTML()
     for (name, total) in sorted.prefix(Self.listedCounts) {
+      let trend: HTML = spark.map { "<td class=\"trend\">\($0.html((days[name] ?? [:]).map { ($0, $1) }))</td>" } ?? ""
       let tenths = (total.count * 2000 + page.total) / (2 * max(1, page.total))
       rows += """
         <tr><th scope="row">\(texts.place(name, limit: 80))</th><td class="number" data-value="\(total.count)">\
         \(grouped(total.count))</td><td class="number" data-value="\(tenths)">\(tenths / 10).\(tenths % 10)%</td>\
-        <td>\(Self.bar(total.count, of: most))</td><td class="number">\(grouped(total.groups))</td></tr>
+        <td>\(Self.bar(total.count, of: most))</td>\(trend)<td class="number">\(grouped(total.groups))</td></tr>
 
         """
     }
@@ -144,9 +149,10 @@ extension GroupsPageWriter {
     let unknown: HTML =
       known < page.total
       ? "<p class=\"sub\">Not known of \(counted(page.total - known, "crash", "crashes")).</p>\n" : ""
+    let trend: [Page.Column] = spark == nil ? [] : ["Trend"]
     let table = Page.table(
-      "\(noun)s", of: "\(noun)s", [Page.Column(noun), .number("Crashes"), .number("Share"), "Bar", .number("Groups")],
-      rows: rows)
+      "\(noun)s", of: "\(noun)s",
+      [Page.Column(noun), .number("Crashes"), .number("Share"), "Bar"] + trend + [.number("Groups")], rows: rows)
     return Page.fold("\(counted(sorted.count, noun == "Device" ? "device" : "system"))", "\(table)\(more)\(unknown)")
   }
 

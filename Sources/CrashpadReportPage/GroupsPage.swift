@@ -21,6 +21,8 @@ package struct GroupsPage: Sendable {
   package var installations = Installations()
   /// Versions, the oldest first.
   package var versions: [Version] = []
+  /// Crashes by device and day from 1970.
+  package var deviceDays: [String: [Int: Int]] = [:]
   /// The sessions that crashes are divided by; nil if they are not known.
   package var sessions: SessionCounts?
 
@@ -158,6 +160,11 @@ extension GroupsPage {
     let ids = Set(groups.map(\.id))
     gone = (earlier ?? []).filter { !ids.contains($0.id) }
     versions = Self.versions(groups)
+    for group in groups {
+      for (day, count) in group.cell.deviceDays {
+        deviceDays[TextFormat.printable(day.device), default: [:]][day.number, default: 0] += count
+      }
+    }
   }
 
   private static func versions(_ groups: [CrashGroups.Group]) -> [Version] {

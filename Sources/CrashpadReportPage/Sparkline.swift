@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// A small image of a group's crashes over the time of the page, of which every group has the same.
+/// A small image of crashes over the time of the page, which every image of it has.
 struct Sparkline {
   /// The number of bars, and the height of the largest.
   static let bars = 30
@@ -16,10 +16,15 @@ struct Sparkline {
     self.first = last - width * Self.bars + 1
   }
 
-  /// The largest bar of each group has the same height. The table of days has the numbers.
-  func html(_ group: GroupsPage.Group) -> HTML {
+  func html(_ group: GroupsPage.Group) -> HTML { html(group.days.lazy.map { ($0.day, $0.count) }) }
+
+  /// The largest bar of each image has the same height. The tables of days have the numbers.
+  func html(_ days: some Sequence<(day: Int, count: Int)>) -> HTML {
     var counts = [Int](repeating: 0, count: Self.bars)
-    for day in group.days { counts[(day.day - first) / width] += day.count }
+    // A part that was written by hand may have other days of devices than of groups.
+    for (day, count) in days where (first..<first + Self.bars * width).contains(day) {
+      counts[(day - first) / width] += count
+    }
     guard let most = counts.max(), most > 0 else { return "" }
     var path = "M0 \(Self.height)"
     var level = Self.height

@@ -63,6 +63,7 @@ extension CrashGroups {
         }
       }
     }
+    write(cell.deviceDays, to: &json)
     json.key("example")
     json.object { json in
       json.member("id", cell.example?.id)
@@ -90,6 +91,19 @@ extension CrashGroups {
             json.member("reports", count)
             report.facts.write(to: &json)
           }
+        }
+      }
+    }
+  }
+
+  private static func write(_ days: [GroupCounts.DeviceDay: Int], to json: inout JSONWriter) {
+    if days.isEmpty { return }
+    json.array("device_days") { json in
+      for (day, count) in days.sorted(by: { ($0.key.number, $0.key.device) < ($1.key.number, $1.key.device) }) {
+        json.object { json in
+          json.member("day", day.number)
+          json.member("device", day.device)
+          json.member("count", count)
         }
       }
     }
@@ -158,6 +172,12 @@ extension CrashGroups.Part {
     for day in value["days"]?.elements ?? [] {
       guard let number = CrashGroups.count(day["day"]), let count = CrashGroups.count(day["count"]) else { continue }
       cell.days[GroupCounts.Day(number: number, version: day["version"]?.string), default: 0] += count
+    }
+    for day in value["device_days"]?.elements ?? [] {
+      guard let number = CrashGroups.count(day["day"]), let device = day["device"]?.string,
+        let count = CrashGroups.count(day["count"])
+      else { continue }
+      cell.deviceDays[GroupCounts.DeviceDay(number: number, device: device), default: 0] += count
     }
     cell.installations = Installations(
       digests: Set((value["installations"]?.strings ?? []).compactMap { UInt64($0, radix: 16) }),

@@ -44,6 +44,13 @@ package struct GroupCounts: Sendable, Hashable {
     package let version: String?
   }
 
+  /// Crashes of one day on one device.
+  package struct DeviceDay: Sendable, Hashable {
+    /// Days since 1970.
+    package let number: Int
+    package let device: String
+  }
+
   package internal(set) var count = 0
   /// The number of further reports of these crashes, which are not counted.
   package internal(set) var twins = 0
@@ -54,6 +61,7 @@ package struct GroupCounts: Sendable, Hashable {
   /// Reports that may be of a crash that is counted elsewhere, and how often each is there: that is known when all are.
   package internal(set) var waiting: [WaitingReport: Int] = [:]
   package internal(set) var days: [Day: Int] = [:]
+  package internal(set) var deviceDays: [DeviceDay: Int] = [:]
   /// Seconds since 1970.
   package internal(set) var first: Int64?
   package internal(set) var last: Int64?
@@ -83,11 +91,9 @@ package struct GroupCounts: Sendable, Hashable {
   mutating func count(_ facts: CrashFacts) {
     count += 1
     addTime(facts.time)
-    if let time = facts.time {
-      // Rounded down, without a subtraction that a time near Int64.min would overflow.
-      let (quotient, remainder) = time.quotientAndRemainder(dividingBy: 86400)
-      let day = Int(remainder < 0 ? quotient - 1 : quotient)
-      if Self.knownDays.contains(day) { days[Day(number: day, version: facts.version), default: 0] += 1 }
+    if let day = facts.time.flatMap(Self.day) {
+      days[Day(number: day, version: facts.version), default: 0] += 1
+      if let device = facts.device { deviceDays[DeviceDay(number: day, device: device), default: 0] += 1 }
     }
     if let version = facts.version {
       versions[version, default: 0] += 1
@@ -109,6 +115,7 @@ package struct GroupCounts: Sendable, Hashable {
     addTime(other.first)
     addTime(other.last)
     days.merge(other.days, uniquingKeysWith: +)
+    deviceDays.merge(other.deviceDays, uniquingKeysWith: +)
     versions.merge(other.versions, uniquingKeysWith: +)
     for (program, versions) in other.releases {
       releases[program, default: [:]].merge(versions, uniquingKeysWith: +)
@@ -130,6 +137,14 @@ package struct GroupCounts: Sendable, Hashable {
 
   /// From 1990 to 2100: the clocks of damaged dumps would make a chart of centuries.
   static let knownDays = 7305..<47482
+
+  /// The day of a time in seconds since 1970; nil of one that no clock should have.
+  private static func day(_ time: Int64) -> Int? {
+    // Rounded down, without a subtraction that a time near Int64.min would overflow.
+    let (quotient, remainder) = time.quotientAndRemainder(dividingBy: 86400)
+    let day = Int(remainder < 0 ? quotient - 1 : quotient)
+    return knownDays.contains(day) ? day : nil
+  }
 
   mutating func addTime(_ time: Int64?) {
     guard let time else { return }

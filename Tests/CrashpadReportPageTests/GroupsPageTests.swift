@@ -54,6 +54,23 @@ struct GroupsPageTests {
     #expect(text.components(separatedBy: "<script").count == 3)
   }
 
+  @Test func `Devices have a trend, and their crashes by day`() {
+    var page = Self.page(groups: 2)
+    page.groups[0].devices = [.init("Phone 1", 3), .init("Phone 2", 1)]
+    #expect(!Self.text(page).contains("Devices by day"))
+    page.deviceDays = ["Phone 1": [20_000: 2, 20_004: 1], "Phone 2": [20_004: 1, 9: 7]]
+    let day = CivilDate(daysSince1970: 20_004).text
+    let text = Self.text(page)
+    #expect(text.contains("<summary>Devices by day</summary>"))
+    #expect(
+      text.contains(
+        "<tr><th scope=\"row\" class=\"whole\">\(day)</th><td class=\"number\" data-value=\"1\">1</td>"
+          + "<td class=\"number\" data-value=\"1\">1</td></tr>"))
+    #expect(!text.contains(CivilDate(daysSince1970: 9).text), "no group has a crash on this day")
+    page.deviceDays = Dictionary(uniqueKeysWithValues: (0..<20).map { ("Phone \($0)", [20_001: 100 - $0]) })
+    #expect(Self.text(page).contains("12 other devices"))
+  }
+
   @Test func `New, grown and gone groups are marked and counted`() {
     var page = Self.page(groups: 3)
     page.isCompared = true

@@ -592,8 +592,12 @@ def signature_row(cell, sums):
 
     releases = counts(sums, lambda program, version, *_: None if version is None else (program, version))
     # From 1990 to 2100, as in groups.
-    days = counts(sums, lambda _, version, device, system, date:
-                  (date, version) if date is not None and 7305 <= date < 47482 else None)
+    def known(date):
+        return date is not None and 7305 <= date < 47482
+
+    days = counts(sums, lambda _, version, device, system, date: (date, version) if known(date) else None)
+    device_days = counts(sums, lambda _, version, device, system, date:
+                         (date, device) if known(date) and device is not None else None)
     return {
         **dict(zip(CELL, cell)), "flags": cell[4].split("\n") if cell[4] else [],
         "count": sums.count, "first": sums.first, "last": sums.last,
@@ -601,7 +605,8 @@ def signature_row(cell, sums):
         "quick": [{"client": client, "seconds": seconds} for client, seconds in sorted(sums.quick)],
         "versions": names(1), "devices": names(2), "systems": names(3),
         "releases": [{"program": key[0], "version": key[1], "count": number} for key, number in releases],
-        "days": [{"day": key[0], "version": key[1], "count": number} for key, number in days]}
+        "days": [{"day": key[0], "version": key[1], "count": number} for key, number in days],
+        "device_days": [{"day": key[0], "device": key[1], "count": number} for key, number in device_days]}
 
 
 def cells(crashes, accounts, waiting):
@@ -629,7 +634,8 @@ def cells(crashes, accounts, waiting):
         cell(row).update({
             "count": row["count"], "first": row["first"], "last": row["last"], "versions": by_name(row["versions"]),
             "devices": by_name(row["devices"]), "systems": by_name(row["systems"]), "releases": releases,
-            "days": row["days"], "quick": quick, "example": row["example"], "installed": sums.installed,
+            "days": row["days"], **({"device_days": row["device_days"]} if row["device_days"] else {}),
+            "quick": quick, "example": row["example"], "installed": sums.installed,
             "installations": sorted(sums.installations)})
 
     def order(row):

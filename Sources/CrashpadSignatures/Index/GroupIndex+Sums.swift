@@ -4,7 +4,8 @@ extension GroupIndex {
   /// some may be of one crash are looked at one by one.
   ///
   /// - Parameters:
-  ///   - hasDays: whether to read how many crashes each day has.
+  ///   - hasDays: whether to read how many crashes each day has, of each version and, with a look at each dump, on each
+  ///     device.
   ///   - hasInstallations: whether to read which installations the crashes came from, which takes a look at each dump.
   package func part(hasDays: Bool, hasInstallations: Bool) throws -> CrashGroups.Part {
     var part = CrashGroups.Part()
@@ -15,6 +16,7 @@ extension GroupIndex {
       try addTimes(&cells)
       try addExamples(&cells)
       try addQuick(&cells)
+      if hasDays { try addDeviceDays(&cells) }
       if hasInstallations { try addInstallations(&cells) }
       try addSeparate(&cells)
       part.add(cells, try signatures())
@@ -73,6 +75,23 @@ extension GroupIndex {
     while try select.step() { cells[select.number(0) ?? 0, default: GroupCounts()].add(Self.facts(select)) }
   }
 
+  private func addDeviceDays(_ cells: inout [Int64: GroupCounts]) throws {
+    let select = try file.prepare(
+      """
+      SELECT signature, time / 86400, device, count(*) FROM dumps
+      WHERE NOT separate AND signature IS NOT NULL AND device IS NOT NULL AND time >= ? AND time < ?
+      GROUP BY signature, time / 86400, device
+      """)
+    let days = GroupCounts.knownDays
+    try select.bind([.number(Int64(days.lowerBound) * 86400), .number(Int64(days.upperBound) * 86400)])
+    while try select.step() {
+      guard let signature = select.number(0), let day = select.number(1), let device = select.text(2),
+        let count = select.number(3)
+      else { continue }
+      cells[signature]?.add(GroupCounts.DeviceDay(number: Int(day), device: device), Int(clamping: count))
+    }
+  }
+
   private func addInstallations(_ cells: inout [Int64: GroupCounts]) throws {
     let select = try file.prepare(
       """
@@ -104,6 +123,8 @@ extension GroupIndex {
 }
 
 extension GroupCounts {
+  fileprivate mutating func add(_ day: DeviceDay, _ count: Int) { deviceDays[day, default: 0] += count }
+
   fileprivate mutating func sortQuick() { for client in quick.keys { quick[client]?.sort() } }
 
   /// Adds a row of `sums`.

@@ -38,6 +38,7 @@ enum GroupPartDocument {
     member("systems", .map(.number), "The number of crashes of each system."),
     member("releases", .map(.map(.number)), "The number of crashes of each version, by program."),
     member("days", .list(.object(day)), "The number of crashes by day and version."),
+    member("device_days", .list(.object(deviceDay)), "The number of crashes by day and device.", .omittable),
     member("example", .object(example), "One of the crashes."),
     member("quick", .map(.list(.number)), "The times of crashes soon after a start, for each installation."),
     member("installed", .number, "The number of crashes that name their installation."),
@@ -52,6 +53,12 @@ enum GroupPartDocument {
   private static let day = [
     member("day", .number, "The day, counted from 1970."),
     member("version", .text, "The version.", .nullable),
+    member("count", .number, "The number of crashes."),
+  ]
+
+  private static let deviceDay = [
+    member("day", .number, "The day, counted from 1970."),
+    member("device", .text, "The device."),
     member("count", .number, "The number of crashes."),
   ]
 
