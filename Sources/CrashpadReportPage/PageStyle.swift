@@ -111,7 +111,7 @@ enum PageStyle {
     .js .where { display: none; }
     .js .places .where { display: block; }
     .mine > ol > li:not(.own, .first, .again) { display: none !important; }
-    @media (min-width: 48rem) {
+    @media print, (min-width: 48rem) {
       ol.stack > li { grid-template-columns: 2.5rem 11rem minmax(0, 1fr) minmax(0, max-content); }
       ol.stack > li > .in { grid-column: 2; line-height: 1.7; }
       ol.stack > li > .at { grid-column: 3; }
@@ -151,7 +151,10 @@ enum PageStyle {
     svg.chart { height: 5.5rem; margin: 0; border-bottom: 1px solid var(--line); overflow: visible; }
     .chart .all rect { fill: var(--bar1); cursor: pointer; } .chart .one rect { fill: var(--own-line); pointer-events: none; }
     .chart line { stroke: var(--line); } .chart line.grid { stroke-dasharray: 2 4; } .chart line.mark { stroke: var(--quiet); }
-    .chart text { fill: var(--front); font-size: .75rem; transform: translateX(.25rem); }
+    .chart text {
+      fill: var(--front); font-size: .75rem; transform: translateX(.25rem);
+      paint-order: stroke; stroke: var(--back); stroke-width: .25rem;
+    }
     .chart text.end { text-anchor: end; transform: translateX(-.25rem); }
     @media (max-width: 48rem) { .chart text.wide { display: none; } }
     .axis { display: flex; justify-content: space-between; margin: 0; font-size: .875rem; color: var(--quiet); }
@@ -185,19 +188,25 @@ enum PageStyle {
     .groups h2 { margin-top: 1.25rem; }
     small.id { font-family: ui-monospace, "DejaVu Sans Mono", monospace; }
     tr.details > td { background: var(--soft); max-width: none; padding: .5rem .75rem; }
-    div.bars { display: grid; grid-template-columns: repeat(auto-fit, minmax(16rem, 1fr)); gap: .5rem 1.5rem; align-items: start; }
-    table.bars { min-width: 0; } table.bars caption { text-align: left; font-weight: 600; color: var(--quiet); }
+    div.bars { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(16rem, 100%), 1fr)); gap: .5rem 1.5rem; align-items: start; }
+    table.bars { min-width: 0; } div.bars > * { min-width: 0; } table.bars th { overflow-wrap: anywhere; } table.bars caption { text-align: left; font-weight: 600; color: var(--quiet); }
     table.bars th { font-weight: 400; } table.bars svg.bar { width: 6rem; }
-    @media (max-width: 62rem) {
-      table.cards, .cards tbody, .cards tr, .cards td, .cards th[scope="row"] { display: block; max-width: none; border: 0; padding: 0; }
+    @media screen and (max-width: 62rem) {
+      table.cards, .cards tbody, .cards tr, .cards td, .cards th[scope="row"] {
+        display: block; max-width: none; min-width: 0; border: 0; padding: 0; overflow-wrap: anywhere;
+      }
       .cards thead { display: block; border-bottom: 1px solid var(--line); }
-      .cards thead tr { display: flex; flex-wrap: wrap; gap: .25rem 1rem; }
+      .cards thead tr { display: flex; flex-wrap: wrap; gap: .25rem 1rem; align-items: baseline; }
+      .cards thead tr:has(button)::before { content: "Sort by"; color: var(--quiet); font-size: .875rem; }
       .cards thead th { border: 0; padding: .2rem 0; }
       .cards tbody tr { content-visibility: auto; contain-intrinsic-size: auto 11rem; border: 1px solid var(--line); border-radius: .3rem; padding: .4rem .6rem; margin: .5rem 0; display: flex; flex-wrap: wrap; gap: .1rem 1rem; align-items: center; }
       .cards td > br { display: none; }
       .cards tbody th { order: -1; flex-basis: 100%; } .cards td.number { text-align: left; }
       .cards td:nth-child(n+6) { flex-basis: 100%; }
-      .cards td:nth-child(1)::after { content: " crashes"; } .cards td:nth-child(2)::after { content: " installations"; }
+      .cards td:nth-child(1)::after { content: " crashes"; } .cards td:nth-child(1)[data-value="1"]::after { content: " crash"; }
+      .cards td:nth-child(2)::after { content: " installations"; }
+      .cards td:nth-child(2)[data-value="1"]::after { content: " installation"; }
+      .cards td.seen::before { content: "First and last: "; }
       .cards td:nth-child(6)::before { content: "Versions: "; } .cards td:nth-child(7)::before { content: "Devices: "; }
       .cards td:nth-child(8)::before { content: "Systems: "; } .cards td:nth-child(9)::before { content: "Example: "; }
       .cards td::before, .cards td::after { color: var(--quiet); font-size: .875rem; }
@@ -224,6 +233,8 @@ enum PageStyle {
       thead th.long { overflow-wrap: anywhere; }
       .news { grid-template-columns: repeat(3, 1fr); }
       li, tr { break-inside: avoid; }
+      li.again, li.system { break-inside: auto; } li.again > details > :not(summary) { display: none; }
+      thead button { text-decoration: none; }
       h2, summary { break-after: avoid; }
       ul.same { columns: auto; }
       div[data-filter] > details, .cards tbody tr { content-visibility: visible; }

@@ -51,6 +51,16 @@ enum Audit {
         var box = e.getBoundingClientRect();
         if (e.className !== 'skip' && box.height > 0 && box.height < 16) { fault(e, 'too small to hit'); }
       });
+      // A part that is drawn only when it is seen cuts off what is wider, and the page does not grow by it.
+      var width = document.documentElement.clientWidth;
+      all.forEach(function (e) {
+        if (!e.checkVisibility() || e.closest('svg, .unseen, .skip')) { return; }
+        if (e.getBoundingClientRect().right <= width + 1) { return; }
+        for (var x = e.parentElement; x; x = x.parentElement) {
+          if (/auto|scroll/.test(getComputedStyle(x).overflowX)) { return; }
+        }
+        fault(e, 'cut off at the edge of the window');
+      });
       if (document.documentElement.scrollWidth > document.documentElement.clientWidth) { faults.push('the page is wider than its window'); }
       return faults;
     }())

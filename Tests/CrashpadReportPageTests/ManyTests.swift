@@ -170,6 +170,29 @@ struct ManyTests {
     #expect(browser.complaints.isEmpty, "\(browser.complaints)")
   }
 
+  /// Names without a place to break at, in each column, and details of groups that are open.
+  @Test(
+    .enabled(if: Browser.path != nil, "chromium is not installed"), .timeLimit(.minutes(3)),
+    arguments: [320, 800, 1440])
+  func `Long names of versions, devices and systems are cut off nowhere`(width: Int) throws {
+    let folder = try TemporaryFolder()
+    var page = GroupsPageTests.page(groups: 12)
+    for index in page.groups.indices {
+      let name = String(repeating: "vector<", count: 40) + "\(index)"
+      page.groups[index].versions = [.init("1." + String(repeating: "0123456789", count: 30), 3), .init(name, 2)]
+      page.groups[index].devices = [.init(name, 3), .init("no_break_" + String(repeating: "abc", count: 90), 2)]
+      page.groups[index].systems = [.init(String(repeating: "\u{65e5}", count: 200), 5)]
+      page.groups[index].text = "trap \u{b7} \(name)::push \u{b7} \(name)"
+      page.deviceDays[name] = [20_000: 2, 20_003: 1]
+    }
+    try folder.write(page.html(), to: "a.html")
+    let browser = try Browser(folder)
+    try browser.open(folder.url("a.html"), width: width)
+    _ = try browser.value("document.querySelectorAll('details').forEach(function (e) { e.open = true; })")
+    #expect(try browser.value(Audit.script).array.compactMap(\.string) == [])
+    #expect(browser.complaints.isEmpty, "\(browser.complaints)")
+  }
+
   @Test(.enabled(if: Browser.path != nil, "chromium is not installed"), .timeLimit(.minutes(3)))
   func `Filters combine, and a function opens the details of its group by keyboard`() throws {
     let folder = try TemporaryFolder()
