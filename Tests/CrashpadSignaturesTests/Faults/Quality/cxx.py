@@ -3,6 +3,7 @@
 from programs import Faults
 from words import LIKE_CXX
 
+# Members are volatile: otherwise compilers let the caller read what a function of one call is handed, and the caller is at fault.
 HEAD = """#include <algorithm>
 #include <cstdlib>
 #include <cstring>
@@ -15,7 +16,7 @@ HEAD = """#include <algorithm>
 #include <vector>
 volatile unsigned sink;
 volatile int zero;
-struct Item { long id; Item *next; std::string text; virtual long weight() { return id; } virtual ~Item() { sink++; } };
+struct Item { volatile long id; Item *volatile next; std::string text; virtual long weight() { return id; } virtual ~Item() { sink++; } };
 Item *volatile empty;
 char *volatile wild = (char *)0x7ffff0000010;
 template <class T> struct Ring { std::vector<T> all; __attribute__((noinline)) T &at(size_t i) { sink++; if (i >= all.size()) std::abort(); return all[i]; } };
