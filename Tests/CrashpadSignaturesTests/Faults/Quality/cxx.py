@@ -50,10 +50,11 @@ class Program(Faults):
             self.add(kind, number, f"{owner} o; sink += o.{method}(empty);")
         elif kind == "space":
             one, two = names.camel(), names.camel()
-            # What is read is used at once: otherwise an instruction of the caller reads it, and is at fault.
+            # What is read is used at once: otherwise an instruction of the caller reads it, and is at fault. The members differ:
+            # compilers make one instruction of two equal reads in one function.
             self.body(f"namespace {space} {{ struct {owner} {{ long {one}(Item *i); long {two}(Item *i); }};\n"
                       f"{noinline}long {owner}::{one}(Item *i) {{ sink++; return i->id * 3; }}\n"
-                      f"{noinline}long {owner}::{two}(Item *i) {{ sink++; return i->next->id * 5; }} }}\n"
+                      f"{noinline}long {owner}::{two}(Item *i) {{ sink++; return (long)i->next->next * 5; }} }}\n"
                       f"__attribute__((noinline)) void {method}(int n) {{ {space}::{owner} o; if (n) sink += o.{one}(empty); else sink += o.{two}(empty); sink++; }}")
             self.add(kind, number, f"{method}(1);")
             self.add(kind, number + 1, f"{method}(0);")
