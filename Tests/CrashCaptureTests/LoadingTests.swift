@@ -244,6 +244,36 @@ struct LoadingTests {
     #expect(pair.with.status == pair.without.status && pair.with.text == pair.without.text)
   }
 
+  /// Most of the time that the handler adds to the start of a program is for pages: its own, the loader's while it searches
+  /// functions of libc, and those of libc that are called.
+  @Test("The start of a child touches at most twenty pages more than without the handler")
+  func pagesOfStart() throws {
+    let program = """
+      #include <spawn.h>
+      #include <stdio.h>
+      #include <sys/resource.h>
+      #include <sys/wait.h>
+      extern char **environ;
+      int main(void) {
+        char *arguments[] = {"/bin/true", 0};
+        long least = 1 << 20;
+        for (int round = 0; round < 20; round++) {
+          pid_t child;
+          struct rusage usage;
+          if (posix_spawn(&child, arguments[0], 0, 0, arguments, environ) != 0 || wait4(child, 0, 0, &usage) < 0) return 1;
+          if (usage.ru_minflt < least) least = usage.ru_minflt;
+        }
+        printf("%ld", least);
+        return 3;
+      }
+      """
+    let compile = "'\(HandlerLibrary.compiler ?? "clang")' -w own.c -o own"
+    let pair = try HandlerTests.Pair(setup: "cat >own.c <<'E'\n\(program)\nE\n\(compile)", "handled ./own")
+    try #require(pair.with.status == 3 && pair.without.status == 3)
+    let (with, without) = (try #require(Int(pair.with.text)), try #require(Int(pair.without.text)))
+    #expect(with > without && with <= without + 20, "\(with) pages, \(without) without")
+  }
+
   @Test("A dump has the name by which a program was started, and not that of the file behind a link")
   func names() throws {
     let pair = try HandlerTests.Pair(

@@ -131,6 +131,8 @@ CRASH_TIME static inline void zero_bytes(void *to, size_t count) {
 #endif
 }
 
+// The kernel's function for clocks, which enters the kernel only where it has to.
+typedef long vdso_clock(long clock, struct timespec *time) __attribute__((nonblocking));
 // Nanoseconds of one of the kernel's clocks (CLOCK_...); 0 if it can't be read.
 CRASH_TIME uint64_t clock_time(int clock);
 // Finds the clock that needs no system call. Called at the start.

@@ -169,7 +169,7 @@ CRASH_TIME static bool is_empty(int descriptor) {
   return result == 0 && status.st_size == 0 && status.st_nlink > 0;
 }
 
-static char database[sizeof crash_state.directory_path];
+static char database[PATH_MAX];
 
 // Makes the directory and its parent, the database. A failure shows when the directory is opened.
 CRASH_TIME static void make_directory(void) {

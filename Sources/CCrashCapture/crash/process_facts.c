@@ -342,6 +342,7 @@ CRASH_TIME void facts_complete(void) {
   struct state *state = &crash_state;
   if (state->has_all_facts) return;
   state->has_all_facts = true;
+  append_text(state->executable, sizeof state->executable, 0, state->started_path);
   long length = find_executable(source, sizeof source);
   if (length > 0 && (size_t)length < sizeof state->executable) {
     copy_bytes(state->executable, source, (size_t)length);

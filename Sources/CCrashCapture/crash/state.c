@@ -6,17 +6,11 @@
 #include "program_handlers.h"
 
 // All zero at first, so that it takes no space in the file.
-struct state crash_state __attribute__((aligned(256)));
+struct state crash_state __attribute__((aligned(4096)));
 
 // The facts of the calling thread. They lie in a page that glibc copies for the child of a fork(2) anyway, at a fixed
 // distance from the thread pointer: the access allocates nothing, which it might for other thread-local variables.
 static _Thread_local struct thread_facts own __attribute__((tls_model("initial-exec")));
-
-// The distance; 0 before the installation.
-static int64_t own_offset;
-#if defined(__x86_64__)
-static bool can_read_base;
-#endif
 
 enum { kSmallestPage = 4096 };
 
@@ -24,7 +18,7 @@ CRASH_TIME static uint64_t thread_pointer(void) {
   uint64_t pointer = 0;
 #if defined(__x86_64__)
   const int kGetFS = 0x1003;  // ARCH_GET_FS
-  if (can_read_base) {
+  if (crash_state.can_read_base) {
     __asm__ volatile("rdfsbase %0" : "=r"(pointer));
   } else {
     SYSTEM_CALL_2(SYS_arch_prctl, kGetFS, &pointer);
@@ -38,15 +32,15 @@ CRASH_TIME static uint64_t thread_pointer(void) {
 void state_install(void) {
 #if defined(__x86_64__)
   const unsigned long kHasFSGSBASE = 1 << 1;  // HWCAP2_FSGSBASE
-  can_read_base = (getauxval(AT_HWCAP2) & kHasFSGSBASE) != 0;
+  crash_state.can_read_base = (getauxval(AT_HWCAP2) & kHasFSGSBASE) != 0;
 #endif
-  own_offset = (int64_t)((uint64_t)&own - thread_pointer());
+  crash_state.facts_offset = (int64_t)((uint64_t)&own - thread_pointer());
 }
 
 CRASH_TIME struct thread_facts *thread_facts(void) {
   uint64_t pointer = thread_pointer();
-  uint64_t place = pointer + (uint64_t)own_offset;
-  if (pointer == 0 || own_offset == 0 || pointer % sizeof pointer != 0 || !is_readable(place)) return NULL;
+  uint64_t place = pointer + (uint64_t)crash_state.facts_offset;
+  if (pointer == 0 || crash_state.facts_offset == 0 || pointer % sizeof pointer != 0 || !is_readable(place)) return NULL;
 #if defined(__x86_64__)
   // By the ABI the first word there is its own address.
   bool is_near = (pointer ^ place) / kSmallestPage == 0;

@@ -62,6 +62,8 @@ struct time_zone {
   char daylight_name[64];
 };
 
+// The members that every start writes come first, and the texts of unknown length behind them: each page that is
+// written makes a start slower, and each fork(2) after it.
 struct state {
   atomic_bool is_installed;
   // The process that installed this, or a child of fork(2) that has made a dump since: see is_captured_process.
@@ -82,13 +84,6 @@ struct state {
   struct known_file directory;
   struct signal_action earlier[kCrashSignalCount];
 
-  char directory_path[PATH_MAX];
-  // The names of the file in the directory: with .locked and without.
-  char locked_name[NAME_MAX + 1];
-  char name[NAME_MAX + 1];
-  char path[PATH_MAX + NAME_MAX + 2];
-  // Empty until facts_name_program, if no name was given.
-  char program_id[CRASH_CAPTURE_PROGRAM_ID_SIZE];
   bool has_run_id;
   uint8_t run_id[16];
 
@@ -104,23 +99,18 @@ struct state {
   // The signals that the program ignores.
   _Atomic uint64_t ignored_signals;
 
-  // The members of kSystemInfo and of kLinux that do not change.
-  struct encoded_facts system_facts;
-  struct encoded_facts linux_facts;
-  bool has_all_facts;
   // The program's environment, and the names of variables that dumps contain besides the usual ones.
   char ***environment;
   const char *const *kept_variables;
   struct time_zone time_zone;
-  char executable[PATH_MAX];
-  // The path that the kernel was given; empty if it is not known.
-  char started_path[PATH_MAX];
   uint64_t clock_ticks;  // per second
-  int64_t start_seconds;
-  int32_t start_microseconds;
   uint64_t installed_at;  // CLOCK_MONOTONIC, nanoseconds
+  vdso_clock *read_clock;  // NULL if the kernel has to be asked
   uint64_t page_size;
   uint32_t processors;  // that the program may use; 0 if unknown
+  // The distance of the calling thread's facts from its thread pointer; 0 before the installation.
+  int64_t facts_offset;
+  bool can_read_base;
 
   // The address of the loader's list of modules; 0 in a static executable.
   uint64_t loader_debug;
@@ -135,12 +125,43 @@ struct state {
   // The addresses of the messages that runtimes leave when they end the process; 0 if there is none.
   uint64_t abort_message;        // struct abort_msg_s **
   uint64_t swift_fatal_message;  // char **
+
+  // Empty until facts_name_program, if no name was given.
+  char program_id[CRASH_CAPTURE_PROGRAM_ID_SIZE];
+  // The paths of the directory, and the one that the kernel was given for the program; empty if it is not known.
+  char *directory_path;
+  const char *started_path;
+  char start_paths[2 * PATH_MAX];
+
+  // Why the preloaded handler could not be installed.
+  char failure[PATH_MAX + 256];
+
+  // The names of the file in the directory: with .locked and without.
+  char locked_name[NAME_MAX + 1];
+  char name[NAME_MAX + 1];
+  char path[PATH_MAX + NAME_MAX + 2];
+
+  // The members of kSystemInfo and of kLinux that do not change.
+  struct encoded_facts system_facts;
+  struct encoded_facts linux_facts;
+  bool has_all_facts;
+  char executable[PATH_MAX];
+  int64_t start_seconds;
+  int32_t start_microseconds;
+
   char terminate_message[1024];
 
   struct text_annotation texts[CRASH_CAPTURE_ANNOTATIONS];
   char text_values[kTextValues][CRASH_CAPTURE_ANNOTATION_VALUE + 1];
   struct memory_range ranges[kMaximumRanges];
   _Atomic(struct crash_annotation *) annotations;
+
+  // locked_name, name and path of the file that waits for a crash, while a requested dump has these members.
+  char saved_names[3][PATH_MAX + NAME_MAX + 2];
+  // The alternate stack of the first thread: each mapping makes every fork(2) slower. An overflow runs into the unused
+  // bytes.
+  uint8_t unused[64 << 10];
+  uint8_t first_stack[96 << 10] __attribute__((aligned(4096)));
 };
 
 // Whether the calling process may be captured: the one that installed this, and its children of fork(2). A child of

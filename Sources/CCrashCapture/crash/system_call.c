@@ -191,15 +191,12 @@ CRASH_TIME int current_thread(void) {
 
 // MARK: Time
 
-typedef long vdso_clock(long clock, struct timespec *time) __attribute__((nonblocking));
-static vdso_clock *from_vdso;
-
 CRASH_TIME uint64_t clock_time(int clock) {
   // Set one by one: an initializer may compile to a call of memset.
   struct timespec time;
   time.tv_sec = 0;
   time.tv_nsec = 0;
-  vdso_clock *read = from_vdso;
+  vdso_clock *read = crash_state.read_clock;
   bool is_read = read ? read(clock, &time) == 0 : false;
   if (!is_read && SYSTEM_CALL_2(SYS_clock_gettime, clock, &time) < 0) return 0;
   return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
@@ -230,7 +227,7 @@ static void find_in_vdso(const Elf64_Ehdr *header) {
     if (symbol->st_name >= names_size || symbol->st_shndx == SHN_UNDEF) continue;
     const char *name = (const char *)names + symbol->st_name;
     if (is_equal(name, "__vdso_clock_gettime") || is_equal(name, "__kernel_clock_gettime")) {
-      from_vdso = (vdso_clock *)(bias + symbol->st_value);
+      crash_state.read_clock = (vdso_clock *)(bias + symbol->st_value);
       return;
     }
   }

@@ -9,16 +9,31 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "../crash/proc.h"
 #include "../crash/state.h"
 #include "install.h"
 
 extern char **environ;
 
+// MARK: The environment
+
+int find_variable(char *const environment[], const char *name) {
+  for (int index = 0; environment != NULL && environment[index] != NULL; index++) {
+    if (begins_with(environment[index], name)) return index;
+  }
+  return -1;
+}
+
+const char *find_value(char *const environment[], const char *name) {
+  int index = find_variable(environment, name);
+  return index < 0 ? NULL : environment[index] + strlen(name);
+}
+
 // MARK: The time zone
 
 static void find_time_zone(struct time_zone *zone) {
   // Comparing the offsets in January and July shows which is summer time, on either hemisphere.
-  time_t now = time(NULL);
+  time_t now = (time_t)(clock_time(CLOCK_REALTIME) / 1000000000);
   struct tm today;
   if (localtime_r(&now, &today) == NULL) return;
   zone->is_known = true;
@@ -51,13 +66,16 @@ static void take_field(const char **text, char *field, size_t size) {
 static int32_t take_offset(const char **text) {
   char field[16];
   take_field(text, field, sizeof field);
-  return (int32_t)atoi(field);
+  bool is_negative = field[0] == '-';
+  int64_t number = parse_number(field + is_negative);
+  if (number < 0) return 0;
+  return (int32_t)(is_negative ? -number : number);
 }
 
 // "STANDARD OFFSET,DAYLIGHT OFFSET,HAS DAYLIGHT,IS DAYLIGHT,STANDARD NAME,DAYLIGHT NAME,TZ". Fails if this process has
 // another value of the variable TZ.
 static bool parse_time_zone(const char *text, struct time_zone *zone) {
-  const char *own = getenv("TZ");
+  const char *own = find_value(environ, "TZ=");
   zone->standard_offset = take_offset(&text);
   zone->daylight_offset = take_offset(&text);
   zone->has_daylight = take_offset(&text) != 0;
@@ -91,7 +109,7 @@ static int find_executable(struct dl_phdr_info *information, size_t size, void *
 // 0 if it is not known. sysconf(3) would read the file that is read for a dump.
 static uint32_t count_usable_processors(void) {
   uint64_t mask[128];
-  long size = syscall(SYS_sched_getaffinity, 0, sizeof mask, mask);
+  long size = SYSTEM_CALL_3(SYS_sched_getaffinity, 0, sizeof mask, mask);
   uint32_t count = 0;
   for (long word = 0; word < size / (long)sizeof *mask; word++) count += (uint32_t)__builtin_popcountll(mask[word]);
   return count;
@@ -101,7 +119,7 @@ void facts_install(const char *const *environment, const char *time_zone) {
   struct state *state = &crash_state;
   state->environment = &environ;
   state->kept_variables = environment;
-  state->page_size = (uint64_t)sysconf(_SC_PAGESIZE);
+  state->page_size = getauxval(AT_PAGESZ);
   state->processors = count_usable_processors();
   state->clock_ticks = getauxval(AT_CLKTCK);
   state->loader_base = getauxval(AT_BASE);
@@ -112,9 +130,7 @@ void facts_install(const char *const *environment, const char *time_zone) {
   state->main_stack_end = &__libc_stack_end != NULL ? (uint64_t)__libc_stack_end : 0;
   dl_iterate_phdr(find_executable, NULL);
   const char *path = (const char *)getauxval(AT_EXECFN);
-  if (path != NULL) {
-    append_text(state->started_path, sizeof state->started_path, 0, path);
-    append_text(state->executable, sizeof state->executable, 0, path);
-  }
+  append_text(state->start_paths, PATH_MAX, 0, path == NULL ? "" : path);
+  state->started_path = state->start_paths;
   if (time_zone == NULL || !parse_time_zone(time_zone, &state->time_zone)) find_time_zone(&state->time_zone);
 }

@@ -32,41 +32,48 @@ __attribute__((format(printf, 4, 5))) static int fail(int error, char *message, 
 }
 
 // Makes a directory and its missing parents. Returns 0 or an errno value.
-static int make_directories(const char *path) {
-  char prefix[PATH_MAX];
-  size_t length = strlen(path);
-  if (length >= sizeof prefix) return ENAMETOOLONG;
+static int make_directories(char *path) {
   int error = 0;
-  for (size_t end = 1; end <= length; end++) {
-    if (path[end] != '/' && path[end] != 0) continue;
-    memcpy(prefix, path, end);
-    prefix[end] = 0;
+  for (char *end = path + 1;; end++) {
+    char mark = *end;
+    if (mark != '/' && mark != 0) continue;
+    *end = 0;
     // An existing directory is no failure, nor is a parent that may not be made. The first error is the most helpful.
-    if (mkdir(prefix, 0700) == 0 || errno == EEXIST) {
+    if (mkdir(path, 0700) == 0 || errno == EEXIST) {
       error = 0;
     } else if (error == 0) {
       error = errno;
     }
+    *end = mark;
+    if (mark == 0) return error;
   }
-  return error;
+}
+
+// Notes the path of the directory with the dumps. Returns 0 or an errno value.
+static int note_directory(const char *database) {
+  char *path = crash_state.start_paths + strlen(crash_state.started_path) + 1;
+  size_t length = 0;
+  if (database[0] != '/') {
+    // The program may change its working directory.
+    if (getcwd(path, PATH_MAX) == NULL) return errno;
+    length = append_text(path, PATH_MAX, strlen(path), "/");
+  }
+  if (length + strlen(database) + sizeof kPendingDumps >= PATH_MAX) return ENAMETOOLONG;
+  length = append_text(path, PATH_MAX, length, database);
+  length = append_text(path, PATH_MAX, length, "/");
+  append_text(path, PATH_MAX, length, kPendingDumps);
+  crash_state.directory_path = path;
+  return 0;
 }
 
 static int open_database(const struct crash_capture_options *options, char *message, size_t message_size) {
   struct state *state = &crash_state;
-  const char *database = options->database;
-  char working[PATH_MAX] = "";
-  // The program may change its working directory.
-  if (database[0] != '/' && getcwd(working, sizeof working - 1) == NULL) {
-    return fail(errno, message, message_size, "the working directory");
-  }
-  int length = snprintf(state->directory_path, sizeof state->directory_path, "%s%s%s/%s", working,
-                        working[0] == 0 ? "" : "/", database, kPendingDumps);
-  if (length < 0 || (size_t)length >= sizeof state->directory_path) {
-    return fail(ENAMETOOLONG, message, message_size, "%s", database);
-  }
+  int error = note_directory(options->database);
+  if (error == ENAMETOOLONG) return fail(error, message, message_size, "%s", options->database);
+  if (error != 0) return fail(error, message, message_size, "the working directory");
   // A program that needs no file yet finds out only at a crash whether a file can be made.
   if (options->flags & CRASH_CAPTURE_NO_FILE_AT_START) return 0;
-  int error = make_directories(state->directory_path);
+  error = make_directories(state->directory_path);
   if (error != 0) return fail(error, message, message_size, "%s", state->directory_path);
   int directory = open(state->directory_path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   // With so low a limit the program needs all of its descriptors; a crash may raise the limit.

@@ -3,9 +3,23 @@
 #ifndef CRASHPADCTL_INSTALL_H
 #define CRASHPADCTL_INSTALL_H
 
+#include <errno.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
+
+// The result of a system call as libc returns it.
+static inline long finish_call(long result) {
+  if (result >= 0) return result;
+  errno = (int)-result;
+  return -1;
+}
+
+// The value of a variable, whose name ends with its equals sign; NULL if there is none. Not getenv(3): some programs
+// define a function of this name with another meaning, as bash does for its own variables.
+const char *find_value(char *const environment[], const char *name);
+// The index of a variable; -1 if there is none.
+int find_variable(char *const environment[], const char *name);
 
 // Finds the facts that need libc, and those that are available only at the start.
 //

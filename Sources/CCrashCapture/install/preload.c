@@ -3,9 +3,10 @@
 // environment: see crashpadctl-run(1).
 #if defined(CRASH_HANDLER_LIBRARY)
 #define _GNU_SOURCE
-#include <dlfcn.h>
+#include <elf.h>
 #include <errno.h>
 #include <limits.h>
+#include <link.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,6 +15,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "../crash/state.h"
 #include "CCrashCapture.h"
 #include "install.h"
 
@@ -114,24 +116,12 @@ static void set_annotations(char *text) {
 
 extern char **environ;
 
-// Does not use getenv(3) or similar functions: some programs define functions of these names with another meaning, as
-// bash does for its own variables. NULL if there is no such variable.
-static char **find_variable(const char *name) {
-  size_t length = strlen(name);
-  for (char **variable = environ; variable != NULL && *variable != NULL; variable++) {
-    if (strncmp(*variable, name, length) == 0 && (*variable)[length] == '=') return variable;
-  }
-  return NULL;
-}
-
-static const char *variable(const char *name) {
-  char **found = find_variable(name);
-  return found == NULL ? NULL : *found + strlen(name) + 1;
-}
+static const char *variable(const char *name) { return find_value(environ, name); }
 
 static void remove_variable(const char *name) {
-  char **place;
-  while ((place = find_variable(name)) != NULL) {
+  int index;
+  while ((index = find_variable(environ, name)) >= 0) {
+    char **place = environ + index;
     do place[0] = place[1];
     while (*place++ != NULL);
   }
@@ -141,27 +131,41 @@ static void remove_variable(const char *name) {
 // instead of changing the environment: not every program passes on a library's changes to it. A program that replaced
 // itself (exec) keeps its parent.
 static bool is_descendant(void) {
-  const char *text = variable("CRASHPAD_HANDLER_PARENT");
+  const char *text = variable("CRASHPAD_HANDLER_PARENT=");
   uint32_t parent = 0;
   return text != NULL && parse_number(text, &parent) && (uint32_t)getppid() != parent;
 }
 
-// Whether the loader was given this library by this path.
+// The header of this library, defined by the linker.
+extern const Elf64_Ehdr __ehdr_start __attribute__((visibility("hidden")));
+
+static int find_own_name(struct dl_phdr_info *information, size_t size, void *name) {
+  (void)size;
+  if ((uintptr_t)information->dlpi_phdr != (uintptr_t)&__ehdr_start + __ehdr_start.e_phoff) return 0;
+  *(const char **)name = information->dlpi_name;
+  return 1;
+}
+
+// The path by which the loader was given this library. It lasts as long as the library.
+static const char *own_name(void) {
+  const char *name = "";
+  dl_iterate_phdr(find_own_name, &name);
+  return name;
+}
+
 static bool is_own(const char *path) {
-  Dl_info own;
-  return strstr(path, "libcrashpad_handler.so") != NULL ||
-         (dladdr((void *)is_own, &own) != 0 && strcmp(path, own.dli_fname) == 0);
+  return strstr(path, "libcrashpad_handler.so") != NULL || strcmp(path, own_name()) == 0;
 }
 
 // Removes this library and its settings from the environment, so that children do not inherit them.
 static void leave_environment(void) {
   const char *names[] = {
-      "CRASHPAD_HANDLER_DATABASE",    "CRASHPAD_HANDLER_PROGRAM_ID", "CRASHPAD_HANDLER_RUN",
-      "CRASHPAD_HANDLER_ANNOTATIONS", "CRASHPAD_HANDLER_OPTIONS",    "CRASHPAD_HANDLER_PARENT",
-      "CRASHPAD_HANDLER_TIME_ZONE",
+      "CRASHPAD_HANDLER_DATABASE=",    "CRASHPAD_HANDLER_PROGRAM_ID=", "CRASHPAD_HANDLER_RUN=",
+      "CRASHPAD_HANDLER_ANNOTATIONS=", "CRASHPAD_HANDLER_OPTIONS=",    "CRASHPAD_HANDLER_PARENT=",
+      "CRASHPAD_HANDLER_TIME_ZONE=",
   };
   for (size_t index = 0; index < sizeof names / sizeof *names; index++) remove_variable(names[index]);
-  const char *preload = variable("LD_PRELOAD");
+  const char *preload = variable("LD_PRELOAD=");
   if (preload == NULL) return;
   const char *start = "LD_PRELOAD=";
   // Never freed: like all of the environment, it lasts as long as the process.
@@ -177,50 +181,48 @@ static void leave_environment(void) {
   }
   free(copy);
   if (strlen(others) > strlen(start)) {
-    *find_variable("LD_PRELOAD") = others;
+    environ[find_variable(environ, start)] = others;
   } else {
-    remove_variable("LD_PRELOAD");
+    remove_variable("LD_PRELOAD=");
     free(others);
   }
 }
 
 static void install(void) {
-  const char *database = variable("CRASHPAD_HANDLER_DATABASE");
+  const char *database = variable("CRASHPAD_HANDLER_DATABASE=");
   if (database == NULL || database[0] == 0) {
     complain("CRASHPAD_HANDLER_DATABASE is not set, so crashes are not captured");
     return;
   }
   struct settings settings = {.is_for_children = true};
-  const char *id = variable("CRASHPAD_HANDLER_PROGRAM_ID");
+  const char *id = variable("CRASHPAD_HANDLER_PROGRAM_ID=");
   settings.capture.database = database;
   settings.capture.program_id = id != NULL && id[0] != 0 ? id : NULL;
-  settings.capture.time_zone = variable("CRASHPAD_HANDLER_TIME_ZONE");
+  settings.capture.time_zone = variable("CRASHPAD_HANDLER_TIME_ZONE=");
   uint8_t run[16];
-  const char *run_text = variable("CRASHPAD_HANDLER_RUN");
+  const char *run_text = variable("CRASHPAD_HANDLER_RUN=");
   if (run_text != NULL && parse_uuid(run_text, run)) settings.capture.run_id = run;
   // The options are used as long as the process lives; the environment may change before.
-  const char *options = variable("CRASHPAD_HANDLER_OPTIONS");
+  const char *options = variable("CRASHPAD_HANDLER_OPTIONS=");
   static char *own_options;
   own_options = options == NULL ? NULL : strdup(options);
   if (own_options != NULL) parse_options(&settings, own_options);
   // There may be thousands of descendants, and many end without any notice (_exit): their files would stay, each with
   // its reserved disk space.
   if (is_descendant()) settings.capture.flags |= CRASH_CAPTURE_NO_FILE_AT_START;
-  Dl_info own;
-  char message[PATH_MAX + 256];
-  if (crash_capture_install(&settings.capture, message, sizeof message) != 0) {
-    if (!(settings.capture.flags & CRASH_CAPTURE_QUIET)) complain(message);
+  // Not on the stack: each page of it that is touched makes the start slower.
+  if (crash_capture_install(&settings.capture, crash_state.failure, sizeof crash_state.failure) != 0) {
+    if (!(settings.capture.flags & CRASH_CAPTURE_QUIET)) complain(crash_state.failure);
     return;
   }
-  const char *annotations = variable("CRASHPAD_HANDLER_ANNOTATIONS");
+  const char *annotations = variable("CRASHPAD_HANDLER_ANNOTATIONS=");
   char *own_annotations = annotations == NULL ? NULL : strdup(annotations);
   if (own_annotations != NULL) set_annotations(own_annotations);
   free(own_annotations);
   if (!settings.is_for_children) {
     leave_environment();
-  } else if (dladdr((void *)is_own, &own) != 0) {
-    // The loader's name of a library lasts as long as the library.
-    programs_inherit(own.dli_fname);
+  } else {
+    programs_inherit(own_name());
   }
 }
 

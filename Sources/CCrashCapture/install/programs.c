@@ -30,15 +30,6 @@ static bool has_other_root;
 void programs_inherit(const char *path) { own_path = path; }
 void programs_change_root(void) { has_other_root = true; }
 
-// Returns the index of a variable, or -1. The name ends with its equals sign.
-static int find_variable(char *const environment[], const char *name) {
-  size_t length = strlen(name);
-  for (int index = 0; environment != NULL && environment[index] != NULL; index++) {
-    if (strncmp(environment[index], name, length) == 0) return index;
-  }
-  return -1;
-}
-
 enum change { kStays, kIsAdded, kIsRemoved };
 
 static enum change find_change(char *const environment[]) {

@@ -139,7 +139,7 @@ static int dump_to_database(const struct crash_capture_caller *caller, char *wri
   struct state *state = &crash_state;
   forget_parents_file();
   saved_crash_file = state->file;
-  static char names[3][sizeof state->path];
+  char(*names)[sizeof state->path] = state->saved_names;
   strcpy(names[0], state->locked_name);
   strcpy(names[1], state->name);
   strcpy(names[2], state->path);

@@ -6,11 +6,12 @@
 #include <unistd.h>
 
 #include "../crash/state.h"
+#include "install.h"
 #include "next.h"
 
 EXPORTED int signalfd(int descriptor, const sigset_t *mask, int flags) {
   uint64_t signals;
   memcpy(&signals, mask, sizeof signals);
   atomic_fetch_or_explicit(&crash_state.described_signals, signals, memory_order_relaxed);
-  return (int)syscall(SYS_signalfd4, descriptor, mask, sizeof signals, flags);
+  return (int)finish_call(SYSTEM_CALL_4(SYS_signalfd4, descriptor, mask, sizeof signals, flags));
 }

@@ -31,9 +31,11 @@ static size_t stack_size(void) {
   return (64 << 10) + (least > 4096 ? (least + 4095) / 4096 * 4096 : 0);
 }
 
+static size_t guard_size(void) { return getauxval(AT_PAGESZ); }
+
 // Makes a stack with an inaccessible guard page below it. NULL if there is no memory.
 static void *make_stack(void) {
-  size_t guard = (size_t)sysconf(_SC_PAGESIZE);
+  size_t guard = guard_size();
   uint8_t *memory =
       mmap(NULL, guard + stack_size(), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
   if (memory == MAP_FAILED) return NULL;
@@ -41,14 +43,9 @@ static void *make_stack(void) {
   return memory + guard;
 }
 
-// The stack of the first thread lies in the library's own memory: each mapping makes every fork(2) slower. An overflow
-// runs into the unused bytes.
-static struct {
-  uint8_t unused[64 << 10];
-  uint8_t bytes[96 << 10] __attribute__((aligned(4096)));
-} first_stack;
-
-static int set_stack(const stack_t *stack, stack_t *old) { return (int)syscall(SYS_sigaltstack, stack, old); }
+static int set_stack(const stack_t *stack, stack_t *old) {
+  return (int)finish_call(SYSTEM_CALL_2(SYS_sigaltstack, stack, old));
+}
 
 #if defined(CRASH_PRECEDES_LIBC)
 
@@ -116,7 +113,7 @@ static void keep_stack(void *stack) {
     void *none = NULL;
     if (atomic_compare_exchange_strong(&kept_stacks[index], &none, stack)) return;
   }
-  size_t guard = (size_t)sysconf(_SC_PAGESIZE);
+  size_t guard = guard_size();
   munmap((uint8_t *)stack - guard, guard + stack_size());
 }
 
@@ -128,7 +125,7 @@ static void free_stack(void *stack) {
   if (set_stack(&none, &current) != 0) return;
   // The program had set a stack of its own: put it back.
   if (current.ss_sp != stack && !(current.ss_flags & SS_DISABLE)) set_stack(&current, NULL);
-  if (stack != first_stack.bytes) keep_stack(stack);
+  if (stack != crash_state.first_stack) keep_stack(stack);
 }
 
 static int use_stack(void *stack) {
@@ -156,8 +153,8 @@ int crash_capture_prepare_thread(void) {
 static void prepare_first_thread(void) {
   stack_t current;
   if (set_stack(NULL, &current) != 0 || !(current.ss_flags & SS_DISABLE)) return;
-  if (current_thread() == current_process() && stack_size() <= sizeof first_stack.bytes) {
-    use_stack(first_stack.bytes);
+  if (current_thread() == current_process() && stack_size() <= sizeof crash_state.first_stack) {
+    use_stack(crash_state.first_stack);
   } else {
     crash_capture_prepare_thread();
   }
@@ -286,19 +283,20 @@ struct callback {
 
 // Each pair is kept once, and never removed: a call may come after its timer is deleted.
 enum { kCallbacks = 1024 };
-static struct callback callbacks[kCallbacks];
+static struct callback *callbacks;
 static size_t callback_count;
 static pthread_mutex_t callback_lock = PTHREAD_MUTEX_INITIALIZER;
 
 static struct callback *keep_callback(const struct sigevent *event) {
   struct callback *callback = NULL;
   pthread_mutex_lock(&callback_lock);
+  if (callbacks == NULL) callbacks = calloc(kCallbacks, sizeof *callbacks);
   for (size_t index = 0; index < callback_count && callback == NULL; index++) {
     bool is_equal = callbacks[index].function == event->sigev_notify_function &&
                     callbacks[index].value.sival_ptr == event->sigev_value.sival_ptr;
     if (is_equal) callback = &callbacks[index];
   }
-  if (callback == NULL && callback_count < kCallbacks) {
+  if (callback == NULL && callbacks != NULL && callback_count < kCallbacks) {
     callback = &callbacks[callback_count++];
     callback->function = event->sigev_notify_function;
     callback->value = event->sigev_value;
@@ -383,7 +381,7 @@ static void give_to(int directory, int thread) {
   if (stack == NULL) return;
   atomic_store(&given_stack, stack);
   atomic_store(&given_to, thread);
-  if (syscall(SYS_tgkill, getpid(), thread, kStopSignal) != 0) atomic_store(&given_to, 0);
+  if (SYSTEM_CALL_3(SYS_tgkill, current_process(), thread, kStopSignal) != 0) atomic_store(&given_to, 0);
   // Waits up to 20 ms. A thread that blocks the signal, or gets no processor, gets no stack.
   for (int tries = 0; atomic_load(&given_to) != 0 && tries < 100; tries++) usleep(200);
   if (atomic_exchange(&given_to, 0) != 0) is_late = true;
