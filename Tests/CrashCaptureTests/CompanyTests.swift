@@ -67,6 +67,23 @@ struct CompanyTests {
     #expect(signals.sorted() == [UInt64(SIGABRT), UInt64(SIGSEGV), UInt64(SIGSEGV)].sorted())
   }
 
+  @Test(
+    "A signal that ends the program waits for the dump of its crash, and comes to a program that survives it",
+    arguments: [
+      (SIGTERM, "default"), (SIGINT, "default"), (SIGHUP, "default"), (SIGALRM, "default"), (64, "default"),
+      (SIGTERM, "handled"), (SIGUSR1, "handled"), (SIGTERM, "survived"), (SIGINT, "survived"),
+    ])
+  func endedMeanwhile(_ number: Int32, _ how: String) throws {
+    let crasher = try HandlerProgram.company.crasher()
+    let result = try Tool.shell("ulimit -c 0; ./company ended db \(number) \(how)", in: crasher.folder)
+    let survives = how == "survived"
+    #expect(result.status == (survives ? 7 : 128 + SIGSEGV), "\(result.errorText)")
+    #expect(result.text == (survives ? "signal \(number)\n" : ""))
+    let dump = try crasher.dump()
+    #expect(dump.signal == UInt64(SIGSEGV) && dump.isComplete)
+    #expect(dump.wholeThreads.count == 102)
+  }
+
   @Test("A breakpoint ends a program that ignores SIGTRAP; one that was sent does not")
   func ignored() throws {
     let crasher = try HandlerProgram.company.crasher()

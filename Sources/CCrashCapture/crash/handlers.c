@@ -9,6 +9,7 @@
 #include "dump_file.h"
 #include "go.h"
 #include "guard.h"
+#include "held_signals.h"
 #include "interrupted.h"
 #include "memory.h"
 #include "program_handlers.h"
@@ -233,15 +234,13 @@ CRASH_TIME static void drop_write_signals(const struct write_signals *signals) {
   change_mask(SIG_SETMASK, &signals->mask, NULL);
 }
 
-CRASH_TIME static void write_dump(int number, const siginfo_t *information, ucontext_t *context) {
+CRASH_TIME static void write_file(int number, const siginfo_t *information, ucontext_t *context) {
   pass_limits();
   long result = dump_file_prepare();
   if (result < 0) {
     report_failure(crash_state.path, "the crash can't be written", result);
     return;
   }
-  struct signal_action trap;
-  bool has_taken = take_traps(&trap);
   struct capture *capture = &crash_capture;
   capture->signal = number;
   capture->code = information->si_code;
@@ -251,7 +250,6 @@ CRASH_TIME static void write_dump(int number, const siginfo_t *information, ucon
   capture->resumes = false;
   capture->file = crash_state.file.descriptor;
   capture_write(capture);
-  if (has_taken) set_action(SIGSYS, &trap, NULL);
   if (capture->writer.error != 0) {
     report_failure(crash_state.path, "only the beginning of the dump was written", capture->writer.error);
   }
@@ -261,6 +259,14 @@ CRASH_TIME static void write_dump(int number, const siginfo_t *information, ucon
   // If a program gave up its rights to the directory, `crashpadctl run` removes the lock in the end.
   bool is_left = crash_state.has_run_id && (result == -EACCES || result == -EPERM);
   if (result < 0 && !is_left) report_failure(crash_state.path, "the dump stays locked", result);
+}
+
+CRASH_TIME static void write_dump(int number, const siginfo_t *information, ucontext_t *context) {
+  struct signal_action trap;
+  bool has_taken = take_traps(&trap);
+  hold_signals();
+  write_file(number, information, context);
+  if (has_taken) set_action(SIGSYS, &trap, NULL);
 }
 
 CRASH_TIME static void write_crash(int number, const siginfo_t *information, ucontext_t *context) {
@@ -307,6 +313,12 @@ CRASH_TIME static struct received find_fault(int number, const struct received *
   fault.information = earlier;
   fault.context = (ucontext_t *)context;
   return fault;
+}
+
+CRASH_TIME static void resume(uint64_t advance) {
+  release_signals();
+  threads_resume(advance);
+  atomic_store(&crash_state.owner, 0);
 }
 
 HANDLER CRASH_TIME void handle_crash(int number, siginfo_t *raw_information, void *raw_context) {
@@ -367,8 +379,7 @@ HANDLER CRASH_TIME void handle_crash(int number, siginfo_t *raw_information, voi
       hand_over(place, next);
       restore_at_end(number);
     }
-    threads_resume(is_abort ? kAdvance : 0);
-    atomic_store(&crash_state.owner, 0);
+    resume(is_abort ? kAdvance : 0);
     return;
   }
   hand_over(place, next);
@@ -386,6 +397,5 @@ HANDLER CRASH_TIME void handle_crash(int number, siginfo_t *raw_information, voi
   }
   // The signal is pending for the return of this handler before the other threads resume.
   pass_on(number, information, context, next);
-  threads_resume(kAdvance);
-  atomic_store(&crash_state.owner, 0);
+  resume(kAdvance);
 }

@@ -15,6 +15,7 @@
 #include "../crash/dump_file.h"
 #include "../crash/go.h"
 #include "../crash/handlers.h"
+#include "../crash/held_signals.h"
 #include "../crash/process_facts.h"
 #include "../crash/program_handlers.h"
 #include "../crash/threads.h"
@@ -124,6 +125,7 @@ AFTER_FORK static void after_fork_in_child(void) {
   // Another thread of the parent may have been in the middle of a dump.
   request_close_file();
   threads_forget();
+  release_signals();
   crash_capture.is_under_way = false;
   atomic_store(&state->owner, 0);
 }

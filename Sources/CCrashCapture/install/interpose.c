@@ -11,6 +11,7 @@
 
 #include "../crash/go.h"
 #include "../crash/handlers.h"
+#include "../crash/held_signals.h"
 #include "../crash/program_handlers.h"
 #include "../crash/state.h"
 #include "install.h"
@@ -193,10 +194,14 @@ static bool is_followed(const struct sigaction *action) {
 
 static int get_other(int number, struct sigaction *shown) {
   struct signal_action current = make_action(NULL, 0, 0);
-  if (set_action(number, NULL, &current) != 0 || current.handler != call_other) {
-    return set_next_action(number, NULL, shown);
+  bool is_known = set_action(number, NULL, &current) == 0;
+  bool is_held = is_known && find_held_action(number, &current);
+  if (is_known && current.handler == call_other) {
+    show_program(number, atomic_load(&other_handlers[number]), &current, shown);
+    return 0;
   }
-  show_program(number, atomic_load(&other_handlers[number]), &current, shown);
+  if (!is_held) return set_next_action(number, NULL, shown);
+  show(&current, shown);
   return 0;
 }
 
@@ -248,6 +253,8 @@ static plain_handler *replace(int number, plain_handler *handler, int flags) {
 
 // The handler of the program where libc's function found ours.
 static plain_handler *shown_handler(int number, plain_handler *handler) {
+  struct signal_action found = make_action((signal_handler *)(uintptr_t)handler, 0, 0);
+  if (find_held_action(number, &found)) handler = (plain_handler *)(uintptr_t)found.handler;
   if ((uintptr_t)handler != (uintptr_t)call_other) return handler;
   return (plain_handler *)(uintptr_t)atomic_load(&other_handlers[number]);
 }

@@ -5,12 +5,14 @@
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "CCrashCapture.h"
@@ -223,6 +225,76 @@ static void ignore(const char *database) {
   exit(0);
 }
 
+// MARK: A signal that would end the program while it crashes
+
+static atomic_int crasher;
+static int sent;
+
+static double seconds(void) {
+  struct timespec time;
+  clock_gettime(CLOCK_MONOTONIC, &time);
+  return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
+}
+
+// The handler that the kernel has.
+static uint64_t handler_of(int number) {
+  uint64_t action[4] = {0};
+  syscall(SYS_rt_sigaction, number, NULL, action, sizeof *action);
+  return action[0];
+}
+
+static bool blocks(int thread, int number) {
+  char path[64], text[256];
+  snprintf(path, sizeof path, "/proc/self/task/%d/status", thread);
+  FILE *file = fopen(path, "r");
+  bool is_blocked = false;
+  while (file != NULL && fgets(text, sizeof text, file) != NULL) {
+    unsigned long mask;
+    if (sscanf(text, "SigBlk: %lx", &mask) == 1) is_blocked = mask >> (number - 1) & 1;
+  }
+  if (file != NULL) fclose(file);
+  return is_blocked;
+}
+
+// No stop signal reaches this thread. It sends its own one when the other thread is in the handler, and, if the handler
+// has an action for it, when that is set.
+static void *end_meanwhile(void *argument) {
+  sigset_t stop;
+  sigemptyset(&stop);
+  sigaddset(&stop, SIGPROF);
+  pthread_sigmask(SIG_BLOCK, &stop, NULL);
+  uint64_t before = handler_of(sent);
+  int thread;
+  while ((thread = atomic_load(&crasher)) == 0) usleep(100);
+  while (!blocks(thread, sent)) usleep(100);
+  // A thread that sleeps is given up sooner than one that runs.
+  for (double end = seconds() + 0.01; seconds() < end && handler_of(sent) == before;) continue;
+  kill(getpid(), sent);
+  return stay(argument);
+}
+
+static void end_by_signal(int number) {
+  dprintf(1, "signal %d\n", number);
+  _exit(7);
+}
+
+static void go_on(int number) {
+  (void)number;
+  stay(NULL);
+}
+
+// how: "default", "handled" or "survived", for a program that goes on after its crash.
+static void end_in_crash(const char *database, int number, const char *how) {
+  sent = number;
+  if (strcmp(how, "default") != 0) signal(number, end_by_signal);
+  if (strcmp(how, "survived") == 0) signal(SIGSEGV, go_on);
+  start(end_meanwhile);
+  for (int count = 0; count < 100; count++) start(stay);
+  install(database);
+  atomic_store(&crasher, (int)syscall(SYS_gettid));
+  crash();
+}
+
 int main(int count, char **arguments) {
   if (count < 3) return 64;
   const char *mode = arguments[1];
@@ -234,5 +306,6 @@ int main(int count, char **arguments) {
   if (strcmp(mode, "exit") == 0) exit_meanwhile(database, number);
   if (strcmp(mode, "first") == 0) be_first(database);
   if (strcmp(mode, "ignored") == 0) ignore(database);
+  if (strcmp(mode, "ended") == 0) end_in_crash(database, number, arguments[4]);
   return 64;
 }
