@@ -10,8 +10,17 @@ package final class SymbolInputs: Sendable {
   /// A file that became shorter while it was read, or whose disk can't be read.
   package struct NotWhole: Error { package let path: FilePath }
 
+  /// A file or directory that may be there, but could not be opened.
+  package struct NotOpened: Error {
+    package let failure: FileFailure
+
+    init(_ path: FilePath, _ errno: Errno) { failure = FileFailure(path, errno) }
+  }
+
   /// The files whose reading may still fail.
   private let files = Mutex<[(path: FilePath, input: InputFile)]>([])
+
+  private let unopened = Mutex<[NotOpened]>([])
 
   /// The place of the indexes of files; nil to keep none.
   let indexes: IndexStore?
@@ -43,7 +52,14 @@ package final class SymbolInputs: Sendable {
   func add(_ other: SymbolInputs) {
     let more = other.files.withLock { $0 }
     files.withLock { $0 += more }
+    add(unopened: other.notOpened)
   }
+
+  /// Adds files that could not be opened. Without them, symbols that are there would pass for missing ones.
+  func add(unopened failures: [NotOpened]) { unopened.withLock { $0 += failures } }
+
+  /// The files that could not be opened: what they have is not known.
+  package var notOpened: [NotOpened] { unopened.withLock { $0 } }
 
   /// A compressed file that can't be decompressed.
   package struct Compressed: Error {
@@ -182,11 +198,12 @@ package final class SymbolInputs: Sendable {
   var hasFailed: Bool { files.withLock { $0.contains(where: \.input.hasFailed) } }
 
   /// Throws `NotWhole` if results may rest on bytes that could not be read; `InputFile.NotReadable` if these are of the
-  /// file at `own`.
+  /// file at `own`; `NotOpened` if a file could not be opened that may have more symbols.
   package func checkReading(of own: FilePath? = nil) throws {
     let paths = notWhole
     if let own, paths.contains(own) { throw InputFile.NotReadable(reason: .unreadable) }
     if let path = paths.first { throw NotWhole(path: path) }
+    if let failure = notOpened.first { throw failure }
   }
 }
 

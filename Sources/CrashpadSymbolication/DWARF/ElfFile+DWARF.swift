@@ -30,10 +30,12 @@ extension ElfFile: DwarfContainer {
       paths.append(place)
       if let last = link.lastComponent { paths.append(place.appending(last)) }
     }
+    var tried = TriedFiles()
     for path in paths {
-      guard let file = try? ElfFile(path, places.inputs) else { continue }
+      guard let file = tried.open(path, places.inputs) else { continue }
       if id.isEmpty || file.buildID == id { return file }
     }
+    places.inputs.add(unopened: tried.failures)
     return nil
   }
 }

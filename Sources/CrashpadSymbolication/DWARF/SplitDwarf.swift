@@ -26,6 +26,7 @@ final class SplitFiles {
   private lazy var packages = findPackages()
   /// By path; nil if a file can't be read.
   private var files: [FilePath: DwarfSections?] = [:]
+  private var tried = TriedFiles()
 
   init(_ file: any DwarfContainer, _ places: DebugPlaces, _ findings: DwarfFindings) {
     self.file = file.path
@@ -47,6 +48,8 @@ final class SplitFiles {
     for path in paths(name, folder) {
       if let sections = sections(path), let number = sections.numbersByID[id] { return (sections, number) }
     }
+    places.inputs.add(unopened: tried.failures)
+    tried = TriedFiles()
     return nil
   }
 
@@ -73,7 +76,7 @@ final class SplitFiles {
   }
 
   /// Nil if it is not an ELF file. A missing one is usual.
-  private func open(_ path: FilePath) -> ElfFile? { try? ElfFile(path, places.inputs) }
+  private func open(_ path: FilePath) -> ElfFile? { tried.open(path, places.inputs) }
 
   /// Finds `PROGRAM.dwp` beside the program or in a given folder, and `.dwp` files that were given directly.
   private func findPackages() -> [DwarfPackage] {

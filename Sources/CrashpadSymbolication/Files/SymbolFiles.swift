@@ -5,7 +5,8 @@ package import SystemPackage
 /// Opens files with symbols, in any supported format.
 package enum SymbolFiles {
   /// Opens the file at `path`, or the one in a dSYM bundle. In a universal Mach-O file, selects the slice with an id, or
-  /// without an id that of arm64, or else the first. Throws `Errno`, `InputFile.NotReadable`, or `SymbolFileIdentity.UnknownFormat`.
+  /// without an id that of arm64, or else the first. Throws `Errno`, `InputFile.NotReadable`, `SymbolInputs.NotOpened`, or
+  /// `SymbolFileIdentity.UnknownFormat`.
   package static func open(_ path: FilePath, with id: DebugID? = nil) throws -> any SymbolFile {
     try open(path, with: id, places: DebugPlaces())
   }
@@ -15,7 +16,7 @@ package enum SymbolFiles {
   static func open(
     _ path: FilePath, with id: DebugID? = nil, architecture: String? = nil, places: DebugPlaces
   ) throws -> any SymbolFile {
-    if let inner = bundleFile(path) { return try open(inner, with: id, architecture: architecture, places: places) }
+    if let inner = try bundleFile(path) { return try open(inner, with: id, architecture: architecture, places: places) }
     switch try SymbolFileIdentity.format(of: places.inputs.start(of: path, count: 16).bytes) {
     case .breakpad: return try BreakpadFile(places.inputs.open(path))
     case .elf:
@@ -39,7 +40,7 @@ package enum SymbolFiles {
   /// The architectures of the slices in a universal file, or in the first file of a dSYM bundle; empty for other files.
   /// Throws `Errno` or `InputFile.NotReadable`.
   package static func slices(of path: FilePath) throws -> [String] {
-    if hint({ try FileKind(at: path, followingLink: true) }) == .directory {
+    if try FileKind(at: path, followingLink: true) == .directory {
       return try bundleFile(path).map { try slices(of: $0) } ?? []
     }
     guard hint({ try SymbolFileIdentity.format(of: path) }) == .machO else { return [] }
@@ -47,10 +48,10 @@ package enum SymbolFiles {
     return try file.checkingReading { MachOFile.slices(of: file).slices.map(\.architecture.description) }
   }
 
-  /// The first file of a dSYM bundle; nil for other paths.
-  private static func bundleFile(_ path: FilePath) -> FilePath? {
+  /// The first file of a dSYM bundle; nil for other paths. A path that can't be looked at can't be opened either.
+  private static func bundleFile(_ path: FilePath) throws -> FilePath? {
     guard hint({ try FileKind(at: path, followingLink: true) }) == .directory else { return nil }
-    return MachOFile.dwarfFiles(inBundle: path).first
+    return try MachOFile.dwarfFiles(inBundle: path).first
   }
 
   /// The slice of `file` with an id; without one, the first for arm64, or else the first.

@@ -31,8 +31,12 @@ package final class ModuleSymbols: Sendable {
   /// Whether symbols were found.
   package var isFound: Bool { !search.symbols.isEmpty }
 
-  /// Whether files turned out to be unreadable: then nothing more is said from them, as it would be made of zeros.
+  /// Whether files turned out to be unreadable: then nothing more is said from them, as it would be made of zeros. Files
+  /// that could not be opened may have more than what is said.
   private var isNotWhole: Bool {
+    for file in search.inputs.notOpened.map(\.failure) where !file.errno.isOfOthersFile {
+      faults.add(file.path, .unreadable(file.errno))
+    }
     guard search.inputs.hasFailed else { return false }
     for path in search.inputs.notWhole { faults.add(path, .notWhole) }
     return true

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+internal import CrashpadFiles
 package import SystemPackage
 
 /// Makes indexes ahead, as later runs would make them.
@@ -17,7 +18,7 @@ package struct IndexPreparation {
   /// Keeps what is expensive to read in an ELF file, or a Mach-O file with debug information. Returns whether an index has it.
   package func prepare(file path: FilePath) -> Bool {
     let places = DebugPlaces(indexes: store)
-    guard let file = try? ElfFile(path, places.inputs) else {
+    guard let file = hint({ try ElfFile(path, places.inputs) }) else {
       return prepare(slicesOf: path, places.inputs)
     }
     guard file.lacksIndex else { return file.index != nil }
@@ -26,7 +27,7 @@ package struct IndexPreparation {
   }
 
   private func prepare(slicesOf path: FilePath, _ inputs: SymbolInputs) -> Bool {
-    guard let file = try? inputs.open(path) else { return false }
+    guard let file = hint({ try inputs.open(path) }) else { return false }
     var isKept = false
     for slice in MachOFile.all(in: file) {
       guard let dwarf = slice.dwarf(at: path, inputs) else { continue }

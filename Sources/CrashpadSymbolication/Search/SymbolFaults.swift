@@ -33,6 +33,7 @@ extension SymbolRefusal.Reason {
   init(_ error: any Error) {
     switch error {
     case let errno as Errno: self = .unreadable(errno)
+    case let error as SymbolInputs.NotOpened: self = .unreadable(error.failure.errno)
     case let error as InputFile.NotReadable: self = error.reason == .unreadable ? .notWhole : .notAFile
     case is SymbolInputs.NotWhole: self = .notWhole
     case let error as SymbolInputs.Compressed:
@@ -56,7 +57,5 @@ extension SymbolRefusal.Reason {
 
 extension SymbolRefusal {
   /// Whether the error says that there is no such file.
-  static func isMissing(_ error: any Error) -> Bool {
-    [Errno.noSuchFileOrDirectory, .notDirectory, .fileNameTooLong].contains(error as? Errno)
-  }
+  static func isMissing(_ error: any Error) -> Bool { (error as? Errno)?.isOfMissingFile == true }
 }

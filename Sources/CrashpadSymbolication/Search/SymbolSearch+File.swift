@@ -20,7 +20,7 @@ package struct FileSymbols: Sendable {
   ///   - servers: the servers to ask if there is no debug information here.
   ///   - indexes: where to keep what large files and folders have; nil to read them each time.
   ///   - section: the section of an ELF file from whose start addresses are counted; nil if they are those of the file.
-  /// - Throws: `Errno`, `InputFile.NotReadable`, `SymbolInputs.NotWhole` or `SymbolFileIdentity.UnknownFormat`
+  /// - Throws: `Errno`, `InputFile.NotReadable`, `SymbolInputs.NotWhole`, `SymbolInputs.NotOpened` or `SymbolFileIdentity.UnknownFormat`
   package init(
     _ path: FilePath, paths: [FilePath] = [], architecture: String? = nil, servers: (any SymbolServerClient)? = nil,
     indexes: IndexStore? = nil, section: String? = nil
@@ -30,7 +30,7 @@ package struct FileSymbols: Sendable {
     self.path = path
     try places.inputs.checkReading(of: path)
     imageBase = try own.imageBase &- Self.start(of: section, own)
-    guard !own.hasDebugInfo, let identity = Self.identity(path, own) else {
+    guard !own.hasDebugInfo, let identity = try Self.identity(path, own) else {
       symbols = own
       inputs = [places.inputs]
       faults = SymbolFaults()
@@ -60,9 +60,14 @@ package struct FileSymbols: Sendable {
     return start
   }
 
-  /// Nil if the file no longer exists, or is of many modules.
-  private static func identity(_ path: FilePath, _ symbols: any SymbolFile) -> ModuleIdentity? {
-    guard let own = try? SymbolFileIdentity(path), own.format != .sharedCache else { return nil }
+  /// Nil if the file no longer exists, or is of many modules. Throws `Errno`.
+  private static func identity(_ path: FilePath, _ symbols: any SymbolFile) throws(Errno) -> ModuleIdentity? {
+    let own: SymbolFileIdentity
+    do { own = try SymbolFileIdentity(path) } catch {
+      if let errno = error as? Errno, !errno.isOfMissingFile { throw errno }
+      return nil
+    }
+    guard own.format != .sharedCache else { return nil }
     // The file in `.gnu_debuglink` may be in a system-wide folder, which requires the absolute path.
     let real = realPath(path) ?? path
     return ModuleIdentity(

@@ -60,7 +60,9 @@ struct SymbolSearchPass {
     let kind: FileKind
     do { kind = try FileKind(at: path, followingLink: true) } catch {
       missing += 1
-      if isForAll || isNamed, let errno = error as? Errno, !SymbolRefusal.isMissing(errno) {
+      if let errno = error as? Errno, !errno.isOfMissingFile,
+        isForAll || isNamed || !errno.isOfOthersFile
+      {
         faults.add(Self.obstacle(to: path, errno), .unreadable(errno))
       }
       return
@@ -69,7 +71,7 @@ struct SymbolSearchPass {
       switch kind {
       case .regular: try take(path, isForAll, link)
       case .directory where path.extension == "dSYM":
-        for file in MachOFile.dwarfFiles(inBundle: path) { look(at: file, isForAll: true, isNamed: isNamed) }
+        for file in try MachOFile.dwarfFiles(inBundle: path) { look(at: file, isForAll: true, isNamed: isNamed) }
       case .directory: break
       case .symbolicLink, .other: throw InputFile.NotReadable(reason: .notAFile)
       }

@@ -157,6 +157,13 @@ extension SymbolInputs.NotWhole: ExplainedError {
   }
 }
 
+extension SymbolInputs.NotOpened: ExplainedError {
+  var explanation: FailureText {
+    let reason = failure.explanation(creating: false)
+    return FailureText("\(TextFormat.printable(failure.path)): \(reason.text)", reason.status)
+  }
+}
+
 extension CrashGroups.NotAPart: ExplainedError {
   var explanation: FailureText { FailureText(reason, .noData) }
 }

@@ -10,11 +10,11 @@ extension BreakpadInput {
   /// - Parameters:
   ///   - debug: the debug information of the same build; nil to search for it.
   ///   - name: the name of the module; nil for that of the file.
-  /// - Throws: `Errno`, `InputFile.NotReadable`, `NotElf`, `NotLinked`, `OtherBuild`
+  /// - Throws: `Errno`, `InputFile.NotReadable`, `NotElf`, `NotLinked`, `OtherBuild`, `SymbolInputs.NotOpened`
   package static func all(_ path: FilePath, debug: FilePath?, name: String?) throws -> [BreakpadInput] {
     switch try FileKind(at: path, followingLink: true) {
     case .directory:
-      let files = MachOFile.dwarfFiles(inBundle: path)
+      let files = try MachOFile.dwarfFiles(inBundle: path)
       guard !files.isEmpty else { throw InputFile.NotReadable(reason: .directory) }
       return try files.flatMap { try all($0, debug: nil, name: name) }
     case .regular: break
@@ -25,7 +25,7 @@ extension BreakpadInput {
     let inputs = places.inputs
     let input = try inputs.open(path)
     if let file = try? ElfFile(input, path) {
-      return [try BreakpadInput(file, path, debug: debug ?? debugFile(of: file, path), name: name, places)]
+      return [try BreakpadInput(file, path, debug: try debug ?? debugFile(of: file, path), name: name, places)]
     }
     let slices = MachOFile.all(in: input)
     guard !slices.isEmpty else {
@@ -48,8 +48,17 @@ extension BreakpadInput {
   }
 
   /// The files in `App.dSYM` beside `App`.
-  private static func objectsBeside(_ path: FilePath, _ inputs: SymbolInputs) -> [MachOFile] {
+  private static func objectsBeside(_ path: FilePath, _ inputs: SymbolInputs) throws -> [MachOFile] {
     guard let name = path.lastComponent?.string else { return [] }
-    return (try? objects(path.removingLastComponent().appending("\(name).dSYM"), inputs)) ?? []
+    let bundle = path.removingLastComponent().appending("\(name).dSYM")
+    do { return try objects(bundle, inputs) } catch let errno as Errno {
+      if errno.isOfMissingFile { return [] }
+      throw SymbolInputs.NotOpened(bundle, errno)
+    } catch let failure as SymbolInputs.NotOpened {
+      throw failure
+    } catch {
+      // No bundle, and no file with symbols. One that can't be read to its end is known to the inputs.
+      return []
+    }
   }
 }

@@ -76,23 +76,33 @@ package final class BreakpadInput {
   /// build id below `/usr/lib/debug`. Nil if the file itself has debug information, or no such file is from the same
   /// build.
   ///
-  /// - Throws: `Errno`, `NotElf`
+  /// - Throws: `Errno`, `NotElf`, `SymbolInputs.NotOpened`
   package static func debugFile(of path: FilePath) throws -> FilePath? {
-    debugFile(of: try open(path, nil, SymbolInputs()), path)
+    try debugFile(of: try open(path, nil, SymbolInputs()), path)
   }
 
-  /// The same for the file at `path` that is open already.
-  static func debugFile(of file: ElfFile, _ path: FilePath) -> FilePath? {
+  /// The same for the file at `path` that is open already. Throws `SymbolInputs.NotOpened` if a place could not
+  /// be looked at.
+  static func debugFile(of file: ElfFile, _ path: FilePath) throws -> FilePath? {
     guard !file.hasDebugInfo else { return nil }
+    var tried = TriedFiles()
     if let own = buildIDPath(file.buildID) {
       let place = FilePath("/usr/lib/debug/\(own).debug")
-      if let other = try? ElfFile(place), other.buildID == file.buildID { return place }
+      if let other = tried.open(place), other.buildID == file.buildID { return place }
     }
-    guard let link = file.debugLink else { return nil }
-    return link.paths(from: path).first { place in
-      guard hint({ try isSameFile(place, path) }) == false, let other = try? ElfFile(place) else { return false }
-      guard file.buildID.isEmpty || other.buildID.isEmpty else { return file.buildID == other.buildID }
-      return (try? link.matches(place)) == true
+    if let link = file.debugLink {
+      for place in link.paths(from: path) where isLinked(place, file, path, link, &tried) { return place }
     }
+    if let failure = tried.failures.first { throw failure }
+    return nil
+  }
+
+  /// Whether the file at `place` is the one that the link of `file` means.
+  private static func isLinked(
+    _ place: FilePath, _ file: ElfFile, _ path: FilePath, _ link: DebugLink, _ tried: inout TriedFiles
+  ) -> Bool {
+    guard tried.fits(place, { try !isSameFile(place, path) }), let other = tried.open(place) else { return false }
+    guard file.buildID.isEmpty || other.buildID.isEmpty else { return file.buildID == other.buildID }
+    return tried.fits(place) { try link.matches(place) }
   }
 }
