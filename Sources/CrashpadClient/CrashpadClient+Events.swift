@@ -136,14 +136,14 @@ extension CrashpadClient {
   ) -> EventCursor.Entry? {
     guard let identity = hint({ try FileStatus(at: path, followingLink: true).identity }),
       case let file = SeenDump.digest(identity), !cursor.hasSeen(file),
-      let input = hint({ try DumpInput(path) })
+      let input = hint({ try DumpInput(path) }),
+      // With another client id, the event would be that of another installation for good.
+      let settings = hint({ try running.database.settings(waits: false) })
     else { return nil }
     let dump = Dump(input)
     guard !input.file.hasFailed, let snapshot = dump.snapshot else { return nil }
     var made = CrashEventInput(id: dump.crashID(path))
-    if case .found(let settings)? = hint({ try running.database.settings(waits: false) }) {
-      made.clientID = settings.clientID
-    }
+    if case .found(let settings) = settings { made.clientID = settings.clientID }
     made.fallbackTime = identity.modified / 1_000_000
     made.frames = EventFrame.walked(snapshot, dump.file)
     let event = CrashEvent(snapshot, dump.file, made)

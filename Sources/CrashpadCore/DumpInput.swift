@@ -33,11 +33,9 @@ public struct DumpInput: Sendable {
     try self.init(file, name: path)
   }
 
-  /// The dumps and reports in a zip or tar archive, as paths below `path`; empty if the file is not an archive, or can't be
-  /// opened.
+  /// The dumps and reports in a zip or tar archive, as paths below `path`; empty if the file is not an archive.
   package static func members(of path: FilePath) throws(DumpInputFailure) -> [String] {
-    guard let file = hint({ try InputFile(path) }) else { return [] }
-    do { return try ArchiveInput.members(of: file) } catch { throw DumpInputFailure(error) }
+    do { return try ArchiveInput.members(of: InputFile(path)) } catch { throw DumpInputFailure(error) }
   }
 
   /// The number of reports in a text that holds several, which are parts of it; 0 for other files, for one that can't be

@@ -38,9 +38,12 @@ package struct DatabaseFinder: Sendable {
 
   private func find(_ folder: Folder, depth: Int, _ onEvent: (Event) -> Void) throws(FileFailure) {
     let names = try folder.names().sorted()
-    if try isDatabase(folder, names) {
-      return onEvent(.found(database(folder, onEvent)))
-    }
+    // A part of a database, perhaps, that can't be looked at.
+    var unknown: FileFailure?
+    do throws(FileFailure) {
+      if try isDatabase(folder, names) { return onEvent(.found(database(folder, onEvent))) }
+    } catch { unknown = error }
+    defer { if let unknown { onEvent(.unreadable(unknown)) } }
     if depth == maximumDepth { return }
     for name in names {
       do throws(FileFailure) {
@@ -49,6 +52,7 @@ package struct DatabaseFinder: Sendable {
         }
         try find(inner, depth: depth + 1, onEvent)
       } catch {
+        if error == unknown { unknown = nil }
         onEvent(.unreadable(error))
       }
     }
@@ -58,7 +62,7 @@ package struct DatabaseFinder: Sendable {
 
   /// Other programs use the names `new`, `pending` and `completed` too. So there has to be something that only a
   /// database has: settings, the directory of intermediate dumps, or a report's file; or all the directories, without
-  /// any foreign entry in them.
+  /// any foreign entry in them. Throws if only a directory that can't be read could have it.
   private func isDatabase(_ folder: Folder, _ names: [FileName]) throws(FileFailure) -> Bool {
     func has(_ name: FileName, _ kind: FileStatus.Kind) throws(FileFailure) -> Bool {
       guard names.contains(name) else { return false }
@@ -68,18 +72,22 @@ package struct DatabaseFinder: Sendable {
     var directories = 0
     var hasReports = false
     var hasForeign = false
+    var failure: FileFailure?
     for name in DatabaseLayout.directories where try has(name, .directory) {
       directories += 1
-      // An unreadable directory proves nothing.
       let entries: [FileName]
-      do { entries = try folder.folder(name).names() } catch { continue }
+      do { entries = try folder.folder(name).names() } catch {
+        failure = failure ?? error
+        continue
+      }
       for entry in entries where !entry.hasPrefix(".") {
         if Self.isReportFile(entry) { hasReports = true } else { hasForeign = true }
       }
     }
     if directories >= 2 && hasReports || directories >= 3 && !hasForeign { return true }
-    guard try has(DatabaseLayout.settings, .regular) else { return false }
-    return try Self.isSettings(folder)
+    if try has(DatabaseLayout.settings, .regular), try Self.isSettings(folder) { return true }
+    if let failure { throw failure }
+    return false
   }
 
   /// Whether this is `<uuid>.dmp`, `.meta` or `.lock`, or the attachments of a report.

@@ -103,7 +103,9 @@ struct CaptureTrial {
   private mutating func read(_ environment: HandlerEnvironment, needsThreads: Bool) {
     do {
       let database = try CrashDatabase.opened(environment.database)
-      let dumps = try database.pendingDumps().dumps.filter { $0.uuid.map { environment.owns($0) } ?? false }
+      let pending = try database.pendingDumps()
+      if let failure = pending.failures.first { throw failure }
+      let dumps = pending.dumps.filter { $0.uuid.map { environment.owns($0) } ?? false }
       // Another user can't rename the finished file; `run` does that.
       let finished = dumps.first { !$0.isLocked } ?? (needsThreads ? nil : dumps.first { $0.size > 0 })
       guard let dump = finished, let file = try database.open(dump) else {

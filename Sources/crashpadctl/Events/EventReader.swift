@@ -39,6 +39,8 @@ struct EventReader: Sendable {
 
   /// Without a value if the input was seen before, or is read again by the next run.
   func read(_ input: InputList.Input) -> BatchResult<Events> {
+    // With another client id, the event would be that of another installation for good.
+    if !places.knowsClient(of: input.argument) { return BatchResult() }
     let path = input.path
     let status: FileStatus?
     do { status = try path.flatMap { try Self.status(at: $0) } } catch { return BatchResult(error, of: input) }

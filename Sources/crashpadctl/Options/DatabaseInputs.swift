@@ -16,6 +16,8 @@ struct DatabaseInputs {
   private(set) var failures: [FileFailure] = []
   /// The client ids of databases, by the path of the directory with their dumps.
   private var clientIDs: [(path: String, id: UUIDBytes)] = []
+  /// The directories with dumps of databases whose settings could not be read.
+  private var foldersOfUnknown: [String] = []
 
   /// Adds an argument as it is.
   mutating func append(_ argument: String) { arguments.append(argument) }
@@ -28,9 +30,26 @@ struct DatabaseInputs {
   }
 
   private mutating func add(_ argument: String) {
+    if argument == "-" { return arguments.append(argument) }
     let path = FilePath(argument: argument)
-    // A directory that can't be opened is an input like another, and so fails.
-    guard argument != "-", let database = hint({ try CrashDatabase(path) }) else { return arguments.append(argument) }
+    do { add(try CrashDatabase(path)) } catch {
+      switch error {
+      case .notADatabase: arguments.append(argument)
+      // These fail as inputs too, but for a file.
+      case .file(let failure) where failure.path == path && Self.isOfInput(failure.errno): arguments.append(argument)
+      // As a directory with dumps, a database would have other crashes, and no client id.
+      case .file(let failure): failures.append(failure)
+      }
+    }
+  }
+
+  private static func isOfInput(_ errno: Errno) -> Bool {
+    [.noSuchFileOrDirectory, .notDirectory, .permissionDenied, .tooManySymbolicLinkLevels, .fileNameTooLong]
+      .contains(errno)
+  }
+
+  private mutating func add(_ database: CrashDatabase) {
+    let path = database.path
     databases.append(TextFormat.printable(path))
     var paths: [String] = []
     for state in ReportState.allCases {
@@ -53,10 +72,14 @@ struct DatabaseInputs {
   }
 
   private mutating func addClientID(of database: CrashDatabase, _ pending: FilePath) {
+    let folder = ArgumentText.text(pending.bytes) + "/"
     do {
       guard case .found(let settings) = try database.settings(waits: false) else { return }
-      clientIDs.append((ArgumentText.text(pending.bytes) + "/", settings.clientID))
-    } catch { failures.append(error) }
+      clientIDs.append((folder, settings.clientID))
+    } catch {
+      failures.append(error)
+      foldersOfUnknown.append(folder)
+    }
   }
 
   /// Adds the newest crash of a database: of the reports by the time of their creation, of the dumps that are not processed by
@@ -71,13 +94,18 @@ struct DatabaseInputs {
     }
     if formats.contains(.minidump) {
       for state in ReportState.allCases {
-        for report in try database.listing(of: state).reports {
+        let listing = try database.listing(of: state)
+        // The newest crash may be one of these.
+        failures += listing.failures
+        for report in listing.reports {
           consider(report.creationTime, database.path(of: report))
         }
       }
     }
     if formats.contains(.intermediateDump) {
-      for dump in try database.pendingDumps().dumps where dump.size > 0 && !dump.isOwned {
+      let pending = try database.pendingDumps()
+      failures += pending.failures
+      for dump in pending.dumps where dump.size > 0 && !dump.isOwned {
         consider(dump.modified, database.path(of: dump))
       }
     }
@@ -91,6 +119,9 @@ struct DatabaseInputs {
   func clientID(of argument: String) -> UUIDBytes {
     clientIDs.first { argument.hasPrefix($0.path) }?.id ?? .zero
   }
+
+  /// Whether the settings of the dump's database, if it is in one, could be read.
+  func knowsClient(of argument: String) -> Bool { !foldersOfUnknown.contains { argument.hasPrefix($0) } }
 }
 
 /// Reports that are named by their ids, or the beginnings of these.

@@ -54,7 +54,10 @@ struct CollectedRun {
 
   /// Finds the dumps of the run. Removes empty dumps of dead processes, and unlocks their unfinished ones.
   private mutating func collect(_ database: CrashDatabase) throws {
-    let own = try database.pendingDumps().dumps.compactMap { dump in
+    let pending = try database.pendingDumps()
+    // A dump that could not be examined may be of the run.
+    failure = pending.failures.first.map { Sentences.databaseFailure($0, $0.path) }
+    let own = pending.dumps.compactMap { dump in
       dump.uuid.flatMap { uuid in run.environment.owns(uuid) ? (dump: dump, uuid: uuid) : nil }
     }
     for (dump, uuid) in own.sorted(by: { ($0.dump.modified, $0.dump.name) < ($1.dump.modified, $1.dump.name) }) {
