@@ -29,6 +29,7 @@ extension ReportUploader {
     #sourceLocation(file:"callback",line:1)
     try withoutActuallyEscaping(report) { report in
       let pause = try self.pause()
+      if pause == nil, try database.uploadPause(of: options.serverName) != nil { forgetPause(session) }
       let run = UploadRunState(options, session, pause, order(ids, pause), report)
       // A server that ended earlier runs first gets a single report, and the others once it accepted that one.
       if run.isProbing { onThreads(1) { UploadWorker(run).probe() } }
@@ -117,6 +118,11 @@ extension ReportUploader {
   private func pause() throws(FileFailure) -> UploadPause? {
     guard let pause = try database.uploadPause(of: options.serverName) else { return nil }
     return pause.until.saturatingDifference(options.currentTime) <= UploadPolicy.maximumPause ? pause : nil
+  }
+
+  /// Removes a pause that is from a time when the clock was wrong: it would count again when the clock gets there.
+  private func forgetPause(_ session: DatabaseSession) {
+    _ = try? session.setUploadPause(of: options.serverName, nil, now: options.currentTime)
   }
 
   private func reportIDs() throws(FileFailure) -> [UUIDBytes] {

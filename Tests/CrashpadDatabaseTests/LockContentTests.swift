@@ -58,6 +58,15 @@ struct LockContentTests {
     #expect(LockExpiry.isExpired(since: since, now: since + 10, timeToLive: 10))
   }
 
+  @Test("A lock of a time that is three days ahead counts no more, as one that is three days old")
+  func otherClock() {
+    let now: Int64 = 1_700_000_000
+    for (age, isOver) in [(259_199, false), (259_200, true), (-259_199, false), (-259_200, true)] as [(Int64, Bool)] {
+      #expect(LockExpiry.isOver(since: now - age, now: now) == isOver, "\(age)")
+    }
+    #expect(LockExpiry.isOver(since: .max, now: 0) && LockExpiry.isOver(since: .min, now: 0))
+  }
+
   @Test("The ends of time make no trouble")
   func extremes() {
     #expect(!LockExpiry.isExpired(since: .max, now: .max))

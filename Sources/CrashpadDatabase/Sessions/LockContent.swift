@@ -68,4 +68,11 @@ package enum LockExpiry {
     let (end, overflow) = since.addingReportingOverflow(timeToLive)
     return !overflow && now >= end
   }
+
+  /// Whether a lock of an unknown owner counts no more: it has expired, or its time is as far in the future. The clock was set
+  /// back then, so its age is not known; but no program holds a lock over such a change.
+  package static func isOver(since: Int64, now: Int64, timeToLive: Int64 = timeToLive) -> Bool {
+    isExpired(since: since, now: now, timeToLive: timeToLive)
+      || isExpired(since: now, now: since, timeToLive: timeToLive)
+  }
 }

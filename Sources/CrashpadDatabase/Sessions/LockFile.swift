@@ -66,7 +66,7 @@ enum LockFile {
     guard let file = try openLock(name, in: folder) else { return false }
     switch try state(of: file) {
     case .held: return false
-    case .unknown(let since) where !LockExpiry.isExpired(since: since, now: now, timeToLive: timeToLive): return false
+    case .unknown(let since) where !LockExpiry.isOver(since: since, now: now, timeToLive: timeToLive): return false
     case .unknown, .abandoned: return try remove(name, in: folder, file)
     }
   }

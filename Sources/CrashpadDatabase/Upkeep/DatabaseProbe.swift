@@ -124,7 +124,7 @@ struct DatabaseProbe {
     case .abandoned:
       return Lock(kind: .abandoned, since: status.modified, byteCount: status.size, isRemovable: true)
     case .unknown(let since):
-      let isExpired = isExpired(since)
+      let isExpired = LockExpiry.isOver(since: since, now: now, timeToLive: timeToLive)
       let kind: Lock.Kind =
         status.size < 8 ? .damaged : isExpired ? .expired : isFuture(since) ? .future : .unknown
       return Lock(kind: kind, since: since, byteCount: status.size, isRemovable: isExpired)

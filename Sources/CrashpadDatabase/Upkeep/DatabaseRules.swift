@@ -77,7 +77,7 @@ package enum DatabaseRules {
   package static let expiredLock = Rule(
     "expired-lock", .warning, "A lock has expired; Crashpad deletes the report beside it when it cleans up")
   package static let futureLock = Rule(
-    "future-lock", .warning, "The time of a lock is in the future; the lock does not expire")
+    "future-lock", .warning, "The time of a lock is in the future; the lock expires three days later")
   package static let damagedLock = Rule(
     "damaged-lock", .warning, "A lock is too short to hold its time; for Crashpad it never expires")
 

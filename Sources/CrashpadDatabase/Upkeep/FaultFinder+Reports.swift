@@ -179,13 +179,15 @@ extension FaultFinder {
 
   private func checkLock(_ stem: FileName, in reports: Reports) throws(FileFailure) {
     guard let lock = try probe.lock(stem.lockName, in: reports.folder) else { return }
+    let ahead = Finding.Value.text("in \(Self.span(from: now, to: lock.since))")
     let (rule, found): (Rule, Finding.Value?) =
       switch lock.kind {
       case .held: (DatabaseRules.lockHeld, nil)
       case .abandoned: (DatabaseRules.abandonedLock, nil)
       case .unknown: (DatabaseRules.lockOfUnknown, .text("\(Self.span(from: lock.since, to: now)) old"))
+      case .expired where lock.since > now: (DatabaseRules.expiredLock, ahead)
       case .expired: (DatabaseRules.expiredLock, .text("\(Self.span(from: lock.since, to: now)) old"))
-      case .future: (DatabaseRules.futureLock, .text("in \(Self.span(from: now, to: lock.since))"))
+      case .future: (DatabaseRules.futureLock, ahead)
       case .damaged: (DatabaseRules.damagedLock, .byteCount(UInt64(lock.byteCount)))
       case .notAFile: (DatabaseRules.notAFile, nil)
       }

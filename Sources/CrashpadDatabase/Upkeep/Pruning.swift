@@ -122,7 +122,7 @@ extension CrashDatabase {
     do {
       switch try lockState(report.id, in: report.state) {
       case nil, .abandoned: return .removed
-      case .unknown(let since)? where expiredLocks && LockExpiry.isExpired(since: since, now: now): return .removed
+      case .unknown(let since)? where expiredLocks && LockExpiry.isOver(since: since, now: now): return .removed
       case let state?: return .busy(state)
       }
     } catch { return .failed(error) }

@@ -41,7 +41,7 @@ enum LockText {
     case .abandoned: return "the lock of its report was left by a program that ended"
     case .unknown(let since):
       let taken = "the lock of its report was taken at \(TextFormat.date(since)) by a program of which nothing is known"
-      return LockExpiry.isExpired(since: since, now: now)
+      return LockExpiry.isOver(since: since, now: now)
         ? "\(taken), and expired: crashpadctl prune --clean removes it" : "\(taken); it counts three days"
     }
   }
