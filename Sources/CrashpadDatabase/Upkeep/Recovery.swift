@@ -46,7 +46,40 @@ extension DatabaseSession {
     for id in moved {
       do { try finishMove(id) } catch { isWhole = isWhole && isOfOthers(error) }
     }
+    for state in ReportState.allCases {
+      for id in try metadataOfMoved(from: state) {
+        do { try finishMetadata(id, from: state) } catch { isWhole = isWhole && isOfOthers(error) }
+      }
+    }
     return isWhole
+  }
+
+  /// The reports in the other directory whose metadata is in this one, without them: on btrfs a report may have moved when the
+  /// power fails, and no lock and no later removal be on the disk.
+  private func metadataOfMoved(from state: ReportState) throws(FileFailure) -> [UUIDBytes] {
+    var moved: [UUIDBytes] = []
+    let folder = folder(state)
+    try folder.forEachName { name throws(FileFailure) in
+      guard let id = name.removing(suffix: DatabaseLayout.metadataExtension)?.uuid, id.stem.metadataName == name,
+        try folder.status(id.stem.reportName) == nil, try hasWhole(id, in: state.other)
+      else { return }
+      moved.append(id)
+    }
+    return moved
+  }
+
+  /// Whether a report is there with its metadata.
+  private func hasWhole(_ id: UUIDBytes, in state: ReportState) throws(FileFailure) -> Bool {
+    guard try folder(state).status(id.stem.reportName) != nil else { return false }
+    return try folder(state).status(id.stem.metadataName) != nil
+  }
+
+  private func finishMetadata(_ id: UUIDBytes, from state: ReportState) throws {
+    let locks = (try lock(id, in: .pending), try lock(id, in: .completed))
+    try withExtendedLifetime(locks) {
+      guard try folder(state).status(id.stem.reportName) == nil, try hasWhole(id, in: state.other) else { return }
+      try removeMetadata(id.stem, in: folder(state))
+    }
   }
 
   /// The same for dumps that were moved to `rejected/`. A dump with two names would not be processed.
@@ -123,6 +156,11 @@ extension DatabaseSession {
       if try !database.hasReport(id) { try removeAttachments(stem) }
     }
   }
+}
+
+extension ReportState {
+  /// The state from which a report moves to this one.
+  fileprivate var other: ReportState { self == .pending ? .completed : .pending }
 }
 
 extension FileStatus {
