@@ -113,6 +113,16 @@ struct FailureTests {
     #expect(try stage.log("log").count > stage.calls.count)
   }
 
+  @Test("Reads that return half of the bytes change nothing", arguments: changes)
+  func shortReads(_ scenario: Scenario) throws {
+    let stage = try Stage(scenario)
+    try stage.make("copy")
+    let result = try stage.run("copy", .shortReads, log: "log")
+    #expect(scenario.status == -1 || result.status == scenario.status, "\(result.errorText)")
+    #expect(try stage.tree("copy").differences(from: stage.expected).isEmpty)
+    #expect(try !stage.log("log").isEmpty, "the library counted nothing: was it loaded?")
+  }
+
   @Test(
     "On file systems that lack something, every dump becomes its report all the same",
     arguments: [
@@ -187,10 +197,9 @@ struct FailureTests {
   @Test("A look that fails once in any command is no absence: it is said, or makes no difference", arguments: changes)
   func anyLook(_ scenario: Scenario) throws {
     let stage = try Stage(scenario)
-    let looks = ["look-open", "look-stat", "look-read"]
     try stage.make("copy")
     // None of them fails: it only counts.
-    _ = try stage.run("copy", .failing(EIO, first: 1_000_000, calls: looks), log: "looks.log")
+    _ = try stage.run("copy", .failing(EIO, first: 1_000_000, calls: Fault.looks), log: "looks.log")
     let calls = try stage.log("looks.log")
     try stage.remove("copy")
     try #require(calls.count > 10, "the library counted nothing: was it loaded?")
@@ -199,7 +208,7 @@ struct FailureTests {
     for index in Sweep.sample(Array(faults.indices), Soak.times(80, or: 2), area: 14) {
       let (error, call) = faults[index]
       let name = "error \(error) at look \(call.number), \(call.name) \(call.path)"
-      try checkEither(stage, .failing(error, first: call.number, calls: looks), name)
+      try checkEither(stage, .failing(error, first: call.number, calls: Fault.looks), name)
     }
     print("\(scenario.name): \(calls.count) looks, \(faults.count) faults")
   }

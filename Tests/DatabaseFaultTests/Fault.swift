@@ -15,6 +15,9 @@ struct Fault: Sendable {
     Fault(variables: [("FAULT_SIGNAL", "\(signal)"), ("FAULT_SIGNAL_BEFORE", "\(n)")])
   }
   static let shortWrites = Fault(variables: [("FAULT_SHORT", "1")])
+  static let shortReads = Fault(variables: [("FAULT_SHORT", "1"), ("FAULT_CALLS", "look-read")])
+  /// The calls that change nothing.
+  static let looks = ["look-open", "look-stat", "look-read", "look-list"]
 
   /// Call `first` fails; if `step` is not 0, every `step`-th from there on. Only calls of these names count, if any.
   static func failing(_ error: Int32, first: Int, step: Int = 0, calls: [String] = []) -> Fault {

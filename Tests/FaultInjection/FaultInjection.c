@@ -5,6 +5,8 @@
 #endif
 #include "FaultInjection.h"
 
+#include <dirent.h>
+#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -504,15 +506,41 @@ int fstat(int descriptor, struct stat *status) {
 }
 ssize_t read(int descriptor, void *bytes, size_t size) {
   long n = begin_descriptor("look-read", descriptor);
-  FINISH(n, SYS_read, descriptor, bytes, size);
+  FINISH(n, SYS_read, descriptor, bytes, shortened(n, size));
 }
 ssize_t pread(int descriptor, void *bytes, size_t size, off_t offset) {
   long n = begin_descriptor("look-read", descriptor);
-  FINISH(n, SYS_pread64, descriptor, bytes, size, offset);
+  FINISH(n, SYS_pread64, descriptor, bytes, shortened(n, size), offset);
 }
 ssize_t pread64(int descriptor, void *bytes, size_t size, off64_t offset) {
   return pread(descriptor, bytes, size, offset);
 }
+
+// A directory is listed by the C library, which asks the kernel itself.
+#define NEXT(name) ((__typeof__(&name))dlsym(RTLD_NEXT, #name))
+
+DIR *opendir(const char *name) {
+  if (begin_at("look-list", AT_FDCWD, name) < 0) {
+    errno = error_number;
+    return NULL;
+  }
+  return NEXT(opendir)(name);
+}
+DIR *fdopendir(int descriptor) {
+  if (begin_descriptor("look-list", descriptor) < 0) {
+    errno = error_number;
+    return NULL;
+  }
+  return NEXT(fdopendir)(descriptor);
+}
+struct dirent *readdir(DIR *stream) {
+  if (begin_descriptor("look-list", dirfd(stream)) < 0) {
+    errno = error_number;
+    return NULL;
+  }
+  return NEXT(readdir)(stream);
+}
+struct dirent64 *readdir64(DIR *stream) { return (struct dirent64 *)(void *)readdir(stream); }
 
 // MARK: Locks
 

@@ -5,7 +5,7 @@
 //   FAULT_ROOT=<path>          Only calls on what is below this directory count: an absolute path, no symbolic links.
 //   FAULT_CALLS=<name>,…       Only these calls count. Without it all do that change something; fcntl, which is here
 //                              for open-file-description locks alone, counts only when it is named, and so do look-open,
-//                              look-stat and look-read, which change nothing.
+//                              look-stat, look-read and look-list, which change nothing.
 //   FAULT_LOG=<file>           Appends a line for each call that counts: its number, its name, and what it is done to,
 //                              relative to the root; between two names " -> "; at the end " !" if it had to fail.
 //   FAULT_KILL_BEFORE=<n>      SIGKILL before call n, counted from 1; FAULT_KILL_AFTER=<n> after it.
@@ -13,7 +13,7 @@
 //   FAULT_SIGNAL_BEFORE=<n>    Before call n, sends the signal FAULT_SIGNAL=<number> to the program.
 //   FAULT_ERRNO=<number>       Call FAULT_FIRST=<n> fails with this error and does nothing; with FAULT_STEP=<k> every
 //                              k-th from there on does.
-//   FAULT_SHORT=1              Every call that writes more than one byte writes half of them.
+//   FAULT_SHORT=1              Every call that counts and writes or reads more than one byte does half of them.
 //   FAULT_SKIP_SYNC=1          fsync, fdatasync and syncfs count, and do nothing.
 //   FAULT_DISK=<path>          What a disk would have after a power failure, in this empty directory: data/FILE has the
 //                              bytes of a file when they were last synced, names/FILE the names of a directory when it
