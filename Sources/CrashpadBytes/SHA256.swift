@@ -4,8 +4,7 @@ package struct SHA256: Sendable {
   private var state: [UInt32] = [
     0x6a09_e667, 0xbb67_ae85, 0x3c6e_f372, 0xa54f_f53a, 0x510e_527f, 0x9b05_688c, 0x1f83_d9ab, 0x5be0_cd19,
   ]
-  private var tail: [UInt8] = []
-  private var byteCount: UInt64 = 0
+  private var blocks = HashBlocks()
 
   package init() {}
 
@@ -17,41 +16,18 @@ package struct SHA256: Sendable {
   }
 
   package mutating func update(_ bytes: RawSpan) {
-    byteCount += UInt64(bytes.byteCount)
-    var offset = 0
-    if !tail.isEmpty {
-      while tail.count < 64, offset < bytes.byteCount {
-        tail.append(bytes.uint8(at: offset))
-        offset += 1
-      }
-      guard tail.count == 64 else { return }
-      let block = tail
-      tail.removeAll(keepingCapacity: true)
-      unsafe compress(block.span.bytes, at: 0)
-    }
-    while offset + 64 <= bytes.byteCount {
-      compress(bytes, at: offset)
-      offset += 64
-    }
-    while offset < bytes.byteCount {
-      tail.append(bytes.uint8(at: offset))
-      offset += 1
-    }
+    var state = state
+    blocks.update(bytes) { Self.compress($0, at: $1, &state) }
+    self.state = state
   }
 
   package mutating func finish() -> [UInt8] {
-    let bitCount = byteCount * 8
-    var last = tail + [0x80]
-    while last.count % 64 != 56 { last.append(0) }
-    for shift in stride(from: 56, through: 0, by: -8) { last.append(UInt8(truncatingIfNeeded: bitCount >> shift)) }
-    tail = []
-    for offset in stride(from: 0, to: last.count, by: 64) { unsafe compress(last.span.bytes, at: offset) }
-    return state.flatMap { word in
-      stride(from: 24, through: 0, by: -8).map { UInt8(truncatingIfNeeded: word >> UInt32($0)) }
-    }
+    var state = state
+    blocks.finish { Self.compress($0, at: $1, &state) }
+    return HashBlocks.bytes(of: state)
   }
 
-  private mutating func compress(_ bytes: RawSpan, at offset: Int) {
+  private static func compress(_ bytes: RawSpan, at offset: Int, _ state: inout [UInt32]) {
     var w = [UInt32](repeating: 0, count: 64)
     for index in 0..<16 { w[index] = bytes.uint32(at: offset + 4 * index).byteSwapped }
     for index in 16..<64 {
@@ -65,7 +41,7 @@ package struct SHA256: Sendable {
     var (e, f, g, h) = (state[4], state[5], state[6], state[7])
     for index in 0..<64 {
       let s1 = e.rotated(6) ^ e.rotated(11) ^ e.rotated(25)
-      let first = h &+ s1 &+ (e & f ^ ~e & g) &+ Self.constants[index] &+ w[index]
+      let first = h &+ s1 &+ (e & f ^ ~e & g) &+ constants[index] &+ w[index]
       let s0 = a.rotated(2) ^ a.rotated(13) ^ a.rotated(22)
       let second = s0 &+ (a & b ^ a & c ^ b & c)
       (h, g, f, e, d, c, b, a) = (g, f, e, d &+ first, c, b, a, first &+ second)
