@@ -209,12 +209,34 @@ struct ElfSymbolTable {
 
   /// The name without the version that some symbols of the C library have: `puts@@GLIBC_2.2.5`.
   func name(_ entry: Entry, in file: ElfFile) -> String? {
-    guard let text = unsafe elf_strptr(file.elf, Int(entry.strings), Int(entry.name)), unsafe text[0] != 0 else {
+    guard let start = unsafe elf_strptr(file.elf, Int(entry.strings), Int(entry.name)), unsafe start[0] != 0 else {
       return nil
     }
-    guard let version = unsafe strchr(text, 0x40), unsafe version > text else { return unsafe String(cString: text) }
-    let bytes = unsafe UnsafeRawBufferPointer(start: text, count: version - text)
+    let text = unsafe UnsafePointer(start)
+    guard let end = unsafe Self.version(in: text) else { return unsafe String(cString: text) }
+    let bytes = unsafe UnsafeRawBufferPointer(start: text, count: end - text)
     return unsafe String(decoding: bytes, as: UTF8.self)
+  }
+
+  /// The start of the version at the end of a name, which has no other signs than those of a word and dots. Names of Zig have the
+  /// sign before a version, too: `__zig_tag_name_@typeInfo(main.Item)`.
+  private static func version(in text: UnsafePointer<CChar>) -> UnsafePointer<CChar>? {
+    guard let found = unsafe strrchr(text, 0x40) else { return nil }
+    var sign = unsafe UnsafePointer(found)
+    var rest = unsafe sign + 1
+    guard unsafe rest.pointee != 0 else { return nil }
+    while unsafe rest.pointee != 0 {
+      let byte = unsafe UInt8(bitPattern: rest.pointee)
+      switch byte {
+      case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+        UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"), UInt8(ascii: "."):
+        break
+      default: return nil
+      }
+      unsafe rest += 1
+    }
+    if unsafe sign > text, unsafe sign[-1] == 0x40 { unsafe sign -= 1 }
+    return unsafe sign > text ? unsafe sign : nil
   }
 }
 
