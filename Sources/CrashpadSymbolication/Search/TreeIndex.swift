@@ -117,10 +117,12 @@ package final class TreeIndex: Sendable {
 
   /// Nil if the bytes are not an index of the directory.
   package init?(_ input: InputFile, _ folder: FilePath, _ real: FilePath) {
+    // Not all texts are copied, which have megabytes.
+    let name = real.bytes + [0]
     let found = input.withBytes { bytes -> Layout? in
       guard let layout = Layout(bytes),
         bytes.uint64(at: 8) == IndexChecksum.of(bytes.extracting(16..<bytes.byteCount)),
-        bytes.array(in: layout.texts).starts(with: real.bytes + [0])
+        bytes.array(in: ByteRange(offset: layout.texts.offset, count: min(name.count, layout.texts.count))) == name
       else { return nil }
       return layout
     }
