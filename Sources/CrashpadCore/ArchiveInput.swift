@@ -6,8 +6,6 @@ internal import CrashpadFiles
 enum ArchiveInput {
   /// An archive's member may be compressed once more.
   private static let maximumLayers = 3
-  /// The rest of larger archives is ignored.
-  private static let maximumMembers = 4096
 
   /// The content of `file`, or `file` itself if it is not packed. Throws `DumpInputFailure`.
   ///
@@ -28,8 +26,21 @@ enum ArchiveInput {
   /// The paths of an archive's dumps and reports; empty if `file` is not an archive. Throws `DumpInputFailure`.
   static func members(of file: InputFile) throws -> [String] {
     if TarInput.isArchive(file) { return try TarContents.of(file).members.map(\.path) }
-    return file.withBytes { bytes in
-      ZipArchive(bytes).map { dumps(in: $0, bytes).map { ArchiveMemberPath.path(of: $0.name) } } ?? []
+    return try file.withBytes { bytes in
+      guard let archive = ZipArchive(bytes) else { return [] }
+      try checkDirectory(of: archive)
+      return dumps(in: archive, bytes).map { ArchiveMemberPath.path(of: $0.name) }
+    }
+  }
+
+  /// Throws if the archive may have more members than were found.
+  private static func checkDirectory(of archive: ZipArchive) throws(DumpInputFailure) {
+    switch archive.failure {
+    case nil: break
+    case .unsupported:
+      throw .noDumpIn(archive: "one of the parts of a zip archive in several; join and unpack them first")
+    case .bomb: throw .noDumpIn(archive: "a zip archive with too many files; unpack it first")
+    case .some(let reason): throw .compressed("zip", reason)
     }
   }
 
@@ -38,7 +49,7 @@ enum ArchiveInput {
   }
 
   private static func files(in archive: ZipArchive) -> [ZipArchive.Member] {
-    archive.members.prefix(maximumMembers).filter { member in
+    archive.members.filter { member in
       member.size > 0 && !member.name.hasSuffix("/") && !ArchiveChoice.isCompanion(member.name)
     }
   }
@@ -66,6 +77,7 @@ enum ArchiveInput {
         return try unpack(member, archive, bytes, file)
       }
     }
+    try checkDirectory(of: archive)
     let found = dumps(in: archive, bytes)
     if found.isEmpty, files(in: archive).contains(where: \.isEncrypted) {
       throw DumpInputFailure.noDumpIn(archive: "an encrypted zip archive; unpack it first")

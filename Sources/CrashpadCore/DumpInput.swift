@@ -84,18 +84,10 @@ public struct DumpInput: Sendable {
     // A part of a part has offsets of its own.
     unwrapping = part.isEmpty ? wrapped?.unwrapping : nil
     let known = file.withBytes { InputFormat.of($0) }
-    let foreign: String? = file.withBytes { bytes -> String? in
-      switch known {
-      case nil: FileMagic.kind(bytes)
-      // A text is found behind other bytes, too.
-      case .crash, .swiftBacktrace: FileMagic.notText(bytes)
-      case .json: FileMagic.notJSON(bytes)
-      default: nil
-      }
-    }
+    let foreign = file.withBytes { Self.foreign($0, known) }
     // A first page that can't be read has no format.
     try file.checkReading()
-    if let foreign { throw DumpInputFailure.notADump(kind: foreign) }
+    if let foreign { throw foreign }
     format = known ?? name.flatMap(FormatRow.named) ?? .intermediateDump
     guard format == .json else {
       self.file = file
@@ -104,6 +96,22 @@ public struct DumpInput: Sendable {
     let output = MemoryOutput()
     try file.checkingReading { try file.withBytes { try DumpJSON.read($0, to: output) } }
     self.file = InputFile(bytes: output.bytes)
+  }
+
+  /// The failure for bytes of another kind; nil for those that may be a dump's or report's.
+  private static func foreign(_ bytes: RawSpan, _ known: InputFormat?) -> DumpInputFailure? {
+    let kind = FileMagic.known(bytes)
+    switch known {
+    case nil: break
+    // A text is found behind other bytes, too.
+    case .crash, .swiftBacktrace: if kind?.mayBeText ?? true { return nil }
+    case .json: return FileMagic.notJSON(bytes).map { .notADump(kind: $0) }
+    default: return nil
+    }
+    if let kind, kind.isPacked {
+      return .noDumpIn(archive: "\(kind.name), which is not read; unpack it first")
+    }
+    return FileMagic.kind(bytes).map { .notADump(kind: $0) }
   }
 
   private static func part(_ name: String, of file: InputFile) throws -> InputFile {

@@ -168,7 +168,7 @@ package final class SymbolServers: SymbolServerClient {
       state.withLock { $0.servers[request.server].failures = 0 }
       return ServerAnswer(url: url, outcome: .downloaded, path: place)
     } catch let error as SymbolFileIdentity.UnknownFormat {
-      return refuse(request.server, url, error.isPDB ? "a PDB, which is not read" : "no symbol file")
+      return refuse(request.server, url, error.other?.description ?? "no symbol file")
     } catch is SymbolInputs.SeveralFiles {
       return refuse(request.server, url, "an archive with several symbol files")
     } catch let error as SymbolInputs.Compressed {
@@ -326,7 +326,7 @@ package final class SymbolServers: SymbolServerClient {
 }
 
 extension DownloadFailure {
-  fileprivate var words: String {
+  var words: String {
     switch self {
     case .transfer(let failure): failure.description
     case .tooLarge(let limit): "its answer has more than \(limit) bytes"

@@ -194,6 +194,7 @@ extension SymbolRefusal.Reason {
     case .otherChecksum: "other checksum"
     case .unknownFormat: "unknown format"
     case .pdb: "a PDB; dump_syms makes a .sym of it"
+    case .otherMembers: "a zip archive without symbol files"
     case .unreadable(let errno): errno.description
     case .notWhole: "can't be read to its end"
     case .notAFile: "no regular file"

@@ -94,6 +94,38 @@ struct PackedInputTests {
     #expect(bomb.errorText.contains("bomb: error: is compressed (zstd) more than any dump is"))
   }
 
+  @Test("A report behind 4 GiB of an archive is read, and what can't be read of an archive is said")
+  func largeArchives() throws {
+    let folder = try TemporaryFolder()
+    let zeros = 5 << 30
+    let archive = Packing.largeZip([.init("a.crash", Self.report, isDeflated: true)], zeros: zeros)
+    try folder.write(archive.start, to: "large.zip")
+    try folder.write(archive.end, behind: zeros, to: "large.zip")
+    try folder.write(Self.report, to: "plain")
+    let read = try Tool.shell("crashpadctl inspect large.zip/a.crash && crashpadctl inspect large.zip", in: folder)
+    let plain = try Tool.shell("crashpadctl inspect plain && crashpadctl inspect plain", in: folder)
+    #expect(read.status == 0 && read.text == plain.text, "\(read.errorText)")
+    let member = try Tool.shell("crashpadctl inspect large.zip/zeros", in: folder)
+    #expect(member.errorText.contains("is compressed (zip) and holds more than"), "\(member.errorText)")
+
+    let whole = Packing.zip([.init("a.crash", Self.report), .init("b.txt", [1])])
+    let directory = whole.count - 22 - 2 * 46 - 7 - 5
+    let answers: [(change: (inout [UInt8]) -> Void, text: String)] = [
+      ({ $0.removeLast(30) }, "is compressed (zip) and ends early"),
+      // The offset of the directory, as programs without Zip64 write it behind 4 GiB.
+      ({ $0[$0.count - 6] ^= 1 }, "is compressed (zip) and damaged"),
+      ({ $0[directory + 46 + 7] ^= 1 }, "is compressed (zip) and damaged"),
+      // Its number among several parts.
+      ({ $0[$0.count - 18] = 1 }, "is one of the parts of a zip archive in several; join and unpack them first"),
+    ]
+    for (change, text) in answers {
+      var bytes = whole
+      change(&bytes)
+      let result = try inspect(bytes, "a.zip")
+      #expect(result.status == 65 && result.errorText == "a.zip: error: \(text)\n", "\(result.errorText)")
+    }
+  }
+
   @Test("An archive in an archive in an archive ends somewhere")
   func nested() throws {
     var bytes = Self.report

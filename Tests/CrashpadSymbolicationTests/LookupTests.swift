@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import CrashpadFiles
 import CrashpadSnapshot
 import DumpSynth
 import Foundation
@@ -110,6 +111,84 @@ struct LookupTests {
       }
       #expect(names == ["function_0", "function_1", "function_2", nil], "\(place)")
       #expect(search.faults.findings.isEmpty, "\(search.faults.findings)")
+    }
+  }
+
+  @Test("Symbols behind 4 GiB of an archive are found, and an archive of which none can be used is said")
+  func largeArchives() throws {
+    let folder = try TemporaryFolder()
+    let id = DebugID(uuid: UUIDBytes(high: 0x1122_3344_0000_0000, low: 7))
+    let text = Array("MODULE Linux x86_64 \(id.text) M\nFUNC 1000 10 0 far_away\n".utf8)
+    let zeros = 5 << 30
+    let large = Packing.largeZip([.init("M.sym", text, isDeflated: true)], zeros: zeros)
+    try folder.write(large.start, to: "large/all.zip")
+    try folder.write(large.end, behind: zeros, to: "large/all.zip")
+    let zip = Packing.zip([.init("M.sym", text)])
+    try folder.write(Array(zip.dropLast(30)), to: "cut/all.zip")
+    var damaged = zip
+    damaged[damaged.count - 6] ^= 1
+    try folder.write(damaged, to: "damaged/all.zip")
+    try folder.write(Packing.zip([.init("program", text)]), to: "others/all.zip")
+    try folder.write(text, to: "M.sym")
+    let made = try Tool.shell(
+      "mkdir tar tgz; tar cf tar/all.zip M.sym && tar czf tgz/all.zip M.sym", in: folder)
+    try #require(made.status == 0, "\(made.errorText)")
+
+    func find(_ place: String) -> (name: String?, findings: String) {
+      let search = SymbolSearch(paths: [folder.path.pushing(FilePath(place))], looksInSystem: false)
+      let symbols = search.find(ModuleIdentity(path: "/none", debugID: id)).symbols.first
+      return (symbols?.symbolize(0x1000)?.frames[0].function, "\(search.faults.findings)")
+    }
+    for place in ["large", "large/all.zip"] { #expect(find(place).name == "far_away", "\(find(place).findings)") }
+    let reasons = [
+      "cut": "is compressed (zip) and ends early", "damaged": "is compressed (zip) and damaged",
+      "tar": "is a tar archive, which has to be unpacked", "tgz": "is a tar archive, which has to be unpacked",
+      "others": "a zip archive without dSYM bundles",
+    ]
+    for (place, reason) in reasons {
+      let given = find("\(place)/all.zip")
+      #expect(given.name == nil && given.findings.contains(reason), "\(given.findings)")
+      // There are many archives of other things.
+      if place != "others" { #expect(find(place).findings.contains(reason), "\(find(place).findings)") }
+      let lookup = try Tool.run(["symbols", "lookup", "\(place)/all.zip", "0x1000"], in: folder)
+      #expect(lookup.status == 65 && lookup.errorText.contains(reason), "\(lookup.errorText)")
+    }
+  }
+
+  @Test(
+    "The version of a symbol is no part of its name; other signs in a name are",
+    .enabled(if: hasCompiler, "cc is not installed"),
+    arguments: [
+      ("plain_QQVERS_2Z1", "plain_@@VERS_2.1", "plain_"), ("plain_QVERS", "plain_@VERS", "plain_"),
+      ("tag_QtypeLmainZaR", "tag_@type(main.a)", "tag_@type(main.a)"),
+      ("two_QtypeLaRQVERS_1", "two_@type(a)@VERS_1", "two_@type(a)"), ("only_name_QQ", "only_name_@@", "only_name_@@"),
+    ])
+  func versions(_ made: String, _ kept: String, _ name: String) throws {
+    let folder = try TemporaryFolder()
+    try Self.compile("int \(made)(void) { return 1; } int main(void) { return 0; }", "-o app", in: folder)
+    let address = try Tool.shell(
+      "nm app | awk '$3 == \"\(made)\" { print $1 }'; sed -i 's/\(made)/\(kept)/g' app", in: folder)
+    let lookup = try Tool.run(
+      ["symbols", "lookup", "app", address.text.trimmingCharacters(in: .whitespacesAndNewlines)], in: folder)
+    #expect(lookup.text.hasPrefix("\(name)\n"), "\(lookup.text)\(lookup.errorText)")
+  }
+
+  @Test("An archive or compression that is not read is named, by lookup and where symbols are searched")
+  func packed() throws {
+    let folder = try TemporaryFolder()
+    #expect(FileMagic.packed.count > 15)
+    for (start, name) in FileMagic.packed {
+      try folder.write(
+        start + Array("\nMODULE Linux x86_64 \(String(repeating: "0", count: 33)) M\n".utf8), to: "all/file")
+      let lookup = try Tool.run(["symbols", "lookup", "all/file", "0x1000"], in: folder)
+      let reason = "is \(name), which has to be unpacked"
+      #expect(lookup.status == 65 && lookup.errorText == "all/file: error: \(reason)\n", "\(lookup.errorText)")
+      for place in ["all", "all/file"] {
+        let search = SymbolSearch(paths: [folder.path.pushing(FilePath(place))], looksInSystem: false)
+        let found = search.find(ModuleIdentity(path: "/none", debugID: DebugID(uuid: UUIDBytes(high: 1, low: 2))))
+        #expect(found.symbols.isEmpty)
+        #expect("\(search.faults.findings)".contains(reason), "\(search.faults.findings)")
+      }
     }
   }
 

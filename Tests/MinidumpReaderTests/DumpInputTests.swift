@@ -42,6 +42,15 @@ struct DumpInputTests {
     #expect(try description("d/part") == "Not a directory")
   }
 
+  @Test("An archive or compression that is not read is named")
+  func packed() throws {
+    #expect(FileMagic.packed.count > 15)
+    for (start, name) in FileMagic.packed {
+      let text = try description("packed", start + [10, 10, 0, 1, 2, 3])
+      #expect(text == "is \(name), which is not read; unpack it first")
+    }
+  }
+
   @Test("A format without a conversion is reported as such")
   func conversion() throws {
     try folder.write(Array("MDMP".utf8) + [UInt8](repeating: 0, count: 28), to: "a.dmp")

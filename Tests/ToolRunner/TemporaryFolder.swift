@@ -82,6 +82,15 @@ public final class TemporaryFolder: Sendable {
     try Data(bytes).write(to: file)
   }
 
+  /// Adds bytes to a file, behind zeros that take no room.
+  public func write(_ bytes: [UInt8], behind zeros: Int, to name: String) throws {
+    let file = try FileHandle(forWritingTo: url(name))
+    let end = try file.seekToEnd()
+    try file.seek(toOffset: end + UInt64(zeros))
+    try file.write(contentsOf: Data(bytes))
+    try file.close()
+  }
+
   public func bytes(of name: String) throws -> [UInt8] { [UInt8](try Data(contentsOf: url(name))) }
 
   public func exists(_ name: String) -> Bool { FileManager.default.fileExists(atPath: url(name).path) }

@@ -70,9 +70,6 @@ package final class SymbolInputs: Sendable {
   /// A zip archive with several files with symbols, of which one would have to be chosen.
   package struct SeveralFiles: Error { package let count: Int }
 
-  /// More than any archive has.
-  private static let mostMembers = 4096
-
   /// Whether a member has symbols: of a dSYM, of Breakpad, or of a library of Android.
   private static func hasSymbols(_ member: ZipArchive.Member) -> Bool {
     // Finder adds files with the attributes of others.
@@ -83,7 +80,12 @@ package final class SymbolInputs: Sendable {
 
   /// The files with symbols in a zip archive; nil for other files.
   private static func members(_ bytes: RawSpan) -> (archive: ZipArchive, members: [ZipArchive.Member])? {
-    ZipArchive(bytes).map { ($0, Array($0.members.filter(hasSymbols).prefix(mostMembers))) }
+    ZipArchive(bytes).map { ($0, $0.members.filter(hasSymbols)) }
+  }
+
+  /// Throws `Compressed` if members of an archive may not have been found.
+  private static func checkMembers(_ archive: ZipArchive) throws(Compressed) {
+    if let failure = archive.failure { throw Compressed(compression: "zip", reason: failure) }
   }
 
   /// The number of bytes by which a file of an archive is chosen.
@@ -94,12 +96,18 @@ package final class SymbolInputs: Sendable {
     -> (archive: ZipArchive, member: ZipArchive.Member)?
   {
     guard let (archive, members) = members(bytes) else { return nil }
-    if members.count < 2 { return members.first.map { (archive, $0) } }
+    if members.count < 2 {
+      try checkMembers(archive)
+      return members.first.map { (archive, $0) }
+    }
+    // Which of the files is meant is asked for each, and the rest of the directory is looked at there.
+    guard let choice else { throw SeveralFiles(count: members.count) }
     for member in members {
       // A member that can't be read is not chosen; if no other is, the archive is refused.
       let start = hint { try archive.start(of: member, in: bytes, count: startLength) } ?? []
-      if choice?(start, { try archive.unpack(member, in: bytes, like: input) }) == true { return (archive, member) }
+      if choice(start, { try archive.unpack(member, in: bytes, like: input) }) { return (archive, member) }
     }
+    try checkMembers(archive)
     throw SeveralFiles(count: members.count)
   }
 
@@ -121,13 +129,14 @@ package final class SymbolInputs: Sendable {
             }
           } catch let failure as Compressed { unreadable(failure) }
         }
+        do throws(Compressed) { try checkMembers(archive) } catch { unreadable(error) }
       }
     }
   }
 
   /// Opens a regular file; of a compressed one, or an archive of one, what it holds. Throws `Errno`, `InputFile.NotReadable`,
   /// `Compressed` or `SeveralFiles`.
-  func open(_ path: FilePath) throws -> InputFile {
+  package func open(_ path: FilePath) throws -> InputFile {
     let input = try InputFile(regular: path)
     if input.isGuarded { files.withLock { $0.append((path, input)) } }
     let unpacked = try input.withBytes { bytes in

@@ -6,8 +6,15 @@ package import SystemPackage
 package struct SymbolFileIdentity: Sendable {
   /// The file has none of the supported formats.
   package struct UnknownFormat: Error, Sendable {
-    /// Whether the file is a PDB, of which a tool makes one that is read.
-    package var isPDB = false
+    /// A format of files that may have symbols, but are not read.
+    package enum Other: Sendable {
+      /// A tool makes a file of it that is read.
+      case pdb
+      /// An archive, or a file in a compression that is not read: "a 7z archive".
+      case packed(String)
+      case zip
+    }
+    package var other: Other?
   }
 
   package enum Format: String, Sendable {
@@ -28,7 +35,7 @@ package struct SymbolFileIdentity: Sendable {
 
   /// Detects the format from the first bytes. Throws `Errno`, `SymbolInputs.Compressed` or `SymbolFileIdentity.UnknownFormat`.
   static func format(of path: FilePath) throws -> Format {
-    try format(of: SymbolInputs.start(of: path, count: 16).bytes)
+    try format(of: SymbolInputs.start(of: path, count: TarReader.blockSize).bytes)
   }
 
   static func format(of start: [UInt8]) throws(SymbolFileIdentity.UnknownFormat) -> Format {
@@ -39,10 +46,15 @@ package struct SymbolFileIdentity: Sendable {
     let machO: [[UInt8]] = [
       [0xcf, 0xfa, 0xed, 0xfe], [0xce, 0xfa, 0xed, 0xfe], [0xca, 0xfe, 0xba, 0xbe], [0xca, 0xfe, 0xba, 0xbf],
     ]
-    guard machO.contains(where: { start.starts(with: $0) }) else {
-      throw SymbolFileIdentity.UnknownFormat(isPDB: programDatabases.contains { start.starts(with: $0) })
-    }
+    guard machO.contains(where: { start.starts(with: $0) }) else { throw UnknownFormat(other: other(start)) }
     return .machO
+  }
+
+  private static func other(_ start: [UInt8]) -> UnknownFormat.Other? {
+    if programDatabases.contains(where: { start.starts(with: $0) }) { return .pdb }
+    if start.starts(with: Array("PK\u{3}\u{4}".utf8)) { return .zip }
+    if unsafe TarReader.recognises(start.span.bytes) { return .packed("a tar archive") }
+    return unsafe FileMagic.known(start.span.bytes).flatMap { $0.isPacked ? .packed($0.name) : nil }
   }
 
   /// The first bytes of Microsoft's PDB, and of the portable one of .NET.
@@ -121,6 +133,16 @@ package struct SymbolFileIdentity: Sendable {
       let line = String(decoding: start.prefix { $0 != 0x0a && $0 != 0x0d }, as: UTF8.self)
       let words = line.split(separator: " ")
       debugIDs = words.count > 3 ? DebugID(text: String(words[3])).map { [$0] } ?? [] : []
+    }
+  }
+}
+
+extension SymbolFileIdentity.UnknownFormat.Other: CustomStringConvertible {
+  package var description: String {
+    switch self {
+    case .pdb: "a PDB, which is not read"
+    case .packed(let kind): "\(kind), which has to be unpacked"
+    case .zip: "a zip archive without dSYM bundles and without files whose names end with .sym, .dbg, .debug or .so"
     }
   }
 }

@@ -41,7 +41,14 @@ extension SymbolRefusal.Reason {
     case let error as SymbolInputs.SeveralFiles:
       self = .compressed("it is a zip archive with \(error.count) files with symbols, which has to be unpacked")
     case let error as SharedCache.NotACache: self = error.isPart ? .cachePart : .unknownFormat
-    case let error as SymbolFileIdentity.UnknownFormat: self = error.isPDB ? .pdb : .unknownFormat
+    case let error as SymbolFileIdentity.UnknownFormat:
+      self =
+        switch error.other {
+        case .pdb?: .pdb
+        case .packed(let kind)?: .compressed("it is \(SymbolFileIdentity.UnknownFormat.Other.packed(kind))")
+        case .zip?: .otherMembers
+        case nil: .unknownFormat
+        }
     default: self = .unknownFormat
     }
   }
@@ -50,7 +57,7 @@ extension SymbolRefusal.Reason {
   var isUnreadable: Bool {
     switch self {
     case .unreadable, .notWhole, .notAFile, .compressed, .tooManyFiles, .sharedCache, .cachePart: true
-    case .otherBuild, .noIdentity, .otherChecksum, .unknownFormat, .pdb, .noSymbolFiles: false
+    case .otherBuild, .noIdentity, .otherChecksum, .unknownFormat, .pdb, .otherMembers, .noSymbolFiles: false
     }
   }
 }

@@ -56,6 +56,8 @@ extension SymbolRefusal {
     case .pdb:
       let name = path.lastComponent.map { breakpadFileName($0.string) } ?? "NAME.sym"
       return (SymbolFileRules.unknownFormat, nil, .text("a PDB; \"dump_syms \(path) > \(name)\" makes a .sym of it"))
+    case .otherMembers:
+      return (SymbolFileRules.unknownFormat, nil, .text(SymbolFileIdentity.UnknownFormat.Other.zip.description))
     case .unreadable(let errno): return (SymbolFileRules.unreadable, nil, .text(errno.description))
     case .notWhole: return (SymbolFileRules.unreadable, nil, .text("it became shorter, or its disk has an error"))
     case .notAFile: return (SymbolFileRules.unreadable, nil, .text("no regular file"))

@@ -53,8 +53,10 @@ package struct SymbolRefusal: Sendable {
     case notWhole
     /// It is a FIFO, a device or a socket.
     case notAFile
-    /// It is compressed and can't be decompressed.
+    /// It is compressed and can't be decompressed, or an archive of which no file can be used.
     case compressed(String)
+    /// It is a zip archive, and none of its files has the name of one with symbols.
+    case otherMembers
     /// A folder without a file in a known format.
     case noSymbolFiles
     /// A folder with more files than are looked at.

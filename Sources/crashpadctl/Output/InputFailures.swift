@@ -98,7 +98,9 @@ extension Redaction.NotADump: ExplainedError {
 // MARK: Symbol files
 
 extension SymbolFileIdentity.UnknownFormat: ExplainedError {
-  var explanation: FailureText { FailureText("is not a symbol file in a known format", .noData) }
+  var explanation: FailureText {
+    FailureText("is \(other?.description ?? "not a symbol file in a known format")", .noData)
+  }
 }
 
 extension SymbolInputs.Compressed: ExplainedError {
