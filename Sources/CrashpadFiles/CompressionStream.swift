@@ -75,6 +75,24 @@ package final class CompressionStream {
   /// Begins a new stream with the same tables; only for compressing.
   package func reset() { unsafe compression_reset(stream) }
 
+  /// All bytes as one stream, only for compressing; nil if memory is exhausted.
+  package func compressed(_ bytes: RawSpan) -> [UInt8]? {
+    var result: [UInt8] = []
+    var block = [UInt8](repeating: 0, count: 256 << 10)
+    var taken = 0
+    while true {
+      let rest = bytes.extracting(taken..<bytes.byteCount)
+      let step = unsafe block.withUnsafeMutableBytes { buffer in
+        var output = unsafe MutableRawSpan(_unsafeBytes: buffer)
+        return self.step(rest, isLast: true, into: &output)
+      }
+      guard !step.isDamaged, step.isEnd || step.taken > 0 || step.filled > 0 else { return nil }
+      taken += step.taken
+      result += block[..<step.filled]
+      if step.isEnd { return result }
+    }
+  }
+
   /// - Parameters:
   ///   - input: the next bytes of the stream.
   ///   - isLast: whether a stream that is compressed ends after them.

@@ -33,25 +33,8 @@ package enum ZipWriter {
   /// The bytes of a gzip stream without its header and its end, which are those of `deflate`.
   private static func deflated(_ content: InputFile) throws(Failure) -> [UInt8] {
     guard let stream = CompressionStream.gzip() else { throw Failure(description: "zlib is not installed") }
-    let all = content.withBytes { compressed($0, stream) }
+    let all = content.withBytes { stream.compressed($0) }
     guard let all, all.count >= 18 else { throw Failure(description: "it can't be compressed") }
     return Array(all[10..<all.count - 8])
-  }
-
-  private static func compressed(_ bytes: RawSpan, _ stream: CompressionStream) -> [UInt8]? {
-    var result: [UInt8] = []
-    var block = [UInt8](repeating: 0, count: 256 << 10)
-    var taken = 0
-    while true {
-      let rest = bytes.extracting(taken..<bytes.byteCount)
-      let step = unsafe block.withUnsafeMutableBytes { buffer in
-        var output = unsafe MutableRawSpan(_unsafeBytes: buffer)
-        return stream.step(rest, isLast: true, into: &output)
-      }
-      guard !step.isDamaged, step.isEnd || step.taken > 0 || step.filled > 0 else { return nil }
-      taken += step.taken
-      result += block[..<step.filled]
-      if step.isEnd { return result }
-    }
   }
 }

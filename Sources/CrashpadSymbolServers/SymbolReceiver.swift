@@ -40,11 +40,22 @@ package struct SymbolReceiver: Sendable, Hashable {
     }
   }
 
-  private var files: WebAddress {
+  private var files: WebAddress { projectFiles("dsyms") }
+
+  private func projectFiles(_ components: String...) -> WebAddress {
     let project = project ?? ([], "", "")
-    let path = project.before + ["api", "0", "projects", project.organization, project.name, "files", "dsyms", ""]
-    return address.withPath(path)
+    let path = project.before + ["api", "0", "projects", project.organization, project.name, "files"]
+    return address.withPath(path + components + [""])
   }
+
+  /// The address that says how Sentry takes files in parts, and takes them.
+  var parts: WebAddress {
+    let project = project ?? ([], "", "")
+    return address.withPath(project.before + ["api", "0", "organizations", project.organization, "chunk-upload", ""])
+  }
+
+  /// The address that has Sentry make files of their parts.
+  var assembly: WebAddress { projectFiles("difs", "assemble") }
 
   /// The address that shows whether the server has a file.
   func address(of place: String, _ id: DebugID?) -> WebAddress {

@@ -37,16 +37,18 @@ package enum SymbolUploadOutcome: Sendable, Hashable {
 
 /// Sends symbol files to a server, and each of them once: the record has those that the server has. Used by one thread only.
 package final class SymbolUploads {
-  private let receiver: SymbolReceiver
-  private let record: UploadRecord
-  private let options: SymbolUploadOptions
+  let receiver: SymbolReceiver
+  let record: UploadRecord
+  let options: SymbolUploadOptions
   private var connection: HTTPConnection?
-  private var hasAccepted = false
+  var hasAccepted = false
   /// Why nothing more is sent.
-  private var obstacle: String?
+  var obstacle: String?
+  /// How the server takes files in parts; nil before it was asked, and of nil if it does not.
+  var settings: ChunkSettings??
 
   /// The most bytes of an answer that lists files.
-  private static let longestList = 1 << 20
+  static let longestList = 1 << 20
 
   /// - Parameter token: shows the server who sends; empty for none.
   package init(_ receiver: SymbolReceiver, _ record: UploadRecord, _ options: SymbolUploadOptions, token: String) {
@@ -59,83 +61,129 @@ package final class SymbolUploads {
   /// The outcome that is expected for a file, without a request.
   package func plan(_ file: SymbolUploadFile) -> SymbolUploadOutcome {
     do {
-      let content = try InputFile(regular: file.path)
+      let content = try SymbolInputs().open(file.path)
       if case .sent = record.state(UploadRecord.key(content, file.place)) { return .present }
       return .sent
     } catch { return .failed("\(error)") }
   }
 
-  /// Sends a file that the server does not have.
-  package func send(_ file: SymbolUploadFile) -> SymbolUploadOutcome {
-    if options.http.runEnd.isRequested { return .notTried }
-    do {
-      let content = try InputFile(regular: file.path)
-      let key = UploadRecord.key(content, file.place)
-      try content.checkReading()
-      switch record.state(key) {
-      case .sent: return .present
-      case .open:
-        // A run ended while it sent the file.
-        if let obstacle { return .notSent(obstacle) }
-        if try has(file) {
-          try record.finish(key)
-          return .present
-        }
-      case nil: break
+  /// The state of a file behind the requests for it.
+  enum Step {
+    case finished(SymbolUploadOutcome)
+    /// The server has all parts of it.
+    case waiting(ChunkedFile)
+  }
+
+  /// Files of which the server has all parts are waited for together.
+  private static let mostWaiting = 64
+
+  /// Sends the files that the server does not have, and passes the outcome of each.
+  package func send(_ files: [SymbolUploadFile], _ take: (SymbolUploadFile, SymbolUploadOutcome) -> Void) {
+    var waiting: [ChunkedFile] = []
+    for file in files {
+      switch send(file) {
+      case .finished(let outcome): take(file, outcome)
+      case .waiting(let chunked): waiting.append(chunked)
       }
-      if let obstacle { return .notSent(obstacle) }
+      if waiting.count == Self.mostWaiting {
+        finish(waiting, take)
+        waiting = []
+      }
+    }
+    finish(waiting, take)
+  }
+
+  private func send(_ file: SymbolUploadFile) -> Step {
+    if options.http.runEnd.isRequested { return .finished(.notTried) }
+    return step {
+      let inputs = SymbolInputs()
+      let content = try inputs.open(file.path)
+      let key = UploadRecord.key(content, file.place)
+      try inputs.checkReading()
+      let state = record.state(key)
+      if case .sent = state { return .finished(.present) }
+      if obstacle == nil, let settings = try chunkSettings() {
+        let step = try send(ChunkedFile(file, content, key, chunkSize: settings.chunkSize), settings)
+        try inputs.checkReading()
+        return step
+      }
+      if let obstacle { return .finished(.notSent(obstacle)) }
+      // A run ended while it sent the file.
+      if case .open = state, try has(file) {
+        try record.finish(key)
+        return .finished(.present)
+      }
       let archive = try ZipWriter.archive(file.place, content)
-      try content.checkReading()
-      return try send(archive, file, key)
-    } catch let failure as Unknown {
-      return .failed("whether the server has it is not known: \(failure.reason)")
+      try inputs.checkReading()
+      return .finished(try send(archive, file, key))
+    }
+  }
+
+  func step(_ body: () throws -> Step) -> Step {
+    do { return try body() } catch let failure as Unknown {
+      return .finished(.failed("whether the server has it is not known: \(failure.reason)"))
     } catch {
-      return .failed("\(error)")
+      return .finished(.failed("\(error)"))
     }
   }
 
   private func send(_ archive: [UInt8], _ file: SymbolUploadFile, _ key: String) throws -> SymbolUploadOutcome {
     try record.begin(key)
-    for attempt in 1...max(options.attempts, 1) {
-      let outcome = try connect().send(
-        archive, fileName: "symbols.zip", to: receiver.target, hasAccepted: hasAccepted,
-        now: Int64(time(nil)))
-      switch outcome {
-      case .accepted:
-        hasAccepted = true
-        try record.finish(key)
-        return .sent
-      case .refused(let reason):
-        try record.forget(key)
-        return .refused(reason)
-      case .wrongAddress(let reason):
-        try record.forget(key)
-        obstacle = reason
-        return .notSent(reason)
-      case .unavailable(let pause, let reason, let mayHaveIt):
-        if mayHaveIt, isThere(file) {
-          try record.finish(key)
-          return .sent
-        }
-        // Without an answer the line of the record stays: the next run asks.
-        let hasEnded = options.http.runEnd.isRequested
-        if attempt == options.attempts || hasEnded {
-          if !mayHaveIt { try record.forget(key) }
-          if hasEnded { return .notTried }
-          obstacle = reason
-          return .failed(reason)
-        }
-        wait(pause, attempt)
-      }
+    let part = FormPart(field: "file", fileName: "symbols.zip", content: archive)
+    let outcome = try repeating(isDone: { isThere(file) }) { connection, now in
+      connection.send([part], to: receiver.target, hasAccepted: hasAccepted, now: now)
     }
-    return .failed("not sent")
+    return try settle(outcome, key)
   }
 
-  private func wait(_ pause: Int64?, _ attempt: Int) {
+  /// Repeats a request while the server has no answer that counts.
+  ///
+  /// - Parameter isDone: asked after a request that the server may have got.
+  func repeating(
+    isDone: () -> Bool = { false }, _ request: (_ connection: HTTPConnection, _ now: Int64) throws -> FormOutcome
+  ) throws -> FormOutcome {
+    var attempt = 1
+    while true {
+      let outcome = try request(connect(), Int64(time(nil)))
+      guard case .unavailable(let pause, _, let mayHaveIt) = outcome else { return outcome }
+      if mayHaveIt, isDone() { return .accepted }
+      if attempt >= options.attempts || options.http.runEnd.isRequested { return outcome }
+      wait(pause, attempt)
+      attempt += 1
+    }
+  }
+
+  /// Keeps what the last answer about a file says.
+  func settle(_ outcome: FormOutcome, _ key: String) throws -> SymbolUploadOutcome {
+    switch outcome {
+    case .accepted:
+      hasAccepted = true
+      try record.finish(key)
+      return .sent
+    case .refused(let reason):
+      try record.forget(key)
+      return .refused(reason)
+    case .wrongAddress(let reason):
+      try record.forget(key)
+      obstacle = reason
+      return .notSent(reason)
+    case .unavailable(_, let reason, let mayHaveIt):
+      // Without an answer the line of the record stays: the next run asks.
+      if !mayHaveIt { try record.forget(key) }
+      if options.http.runEnd.isRequested { return .notTried }
+      obstacle = reason
+      return .failed(reason)
+    }
+  }
+
+  func wait(_ pause: Int64?, _ attempt: Int) {
     let own = options.pause * (1 << min(attempt - 1, 16))
-    let time = min(max(pause.map { .seconds($0) } ?? own, own), options.longestPause)
     // The connection may be the reason.
     connection = nil
+    wait(min(max(pause.map { .seconds($0) } ?? own, own), options.longestPause))
+  }
+
+  func wait(_ time: Duration) {
     let end = Duration.sinceBoot + time
     while .sinceBoot < end, !options.http.runEnd.isRequested { usleep(50_000) }
   }
@@ -149,35 +197,45 @@ package final class SymbolUploads {
 
   // MARK: Questions
 
-  private struct Unknown: Error { let reason: String }
+  /// The server does not say what was asked.
+  struct Unknown: Error { let reason: String }
 
   private final class Answer: DownloadSink {
     var bytes: [UInt8] = []
     func write(_ more: RawSpan) throws(FileFailure) { bytes += more.array() }
   }
 
-  /// Whether the server has a file. Throws `Unknown` if it does not say.
-  private func has(_ file: SymbolUploadFile) throws -> Bool {
+  /// - Parameter size: the most bytes of the answer.
+  func get(_ place: WebAddress, size: Int) throws -> (status: Int, bytes: [UInt8]) {
     let answer = Answer()
     var limits = DownloadLimits()
-    // That it begins to send a file is enough.
-    limits.size = receiver.kind == .tecken ? 0 : Int64(Self.longestList)
+    limits.size = Int64(size)
     limits.stall = options.http.timeout
     let connection = try connect()
-    let status: Int
     do throws(DownloadFailure) {
-      let place = receiver.address(of: file.place, file.debugID)
-      status = try connection.get(place, limits: limits, to: answer) { _ in }.status
+      return (try connection.get(place, limits: limits, to: answer) { _ in }.status, answer.bytes)
     } catch {
       self.connection = nil
+      throw error
+    }
+  }
+
+  /// Whether the server has a file. Throws `Unknown` if it does not say.
+  private func has(_ file: SymbolUploadFile) throws -> Bool {
+    let answer: (status: Int, bytes: [UInt8])
+    do {
+      // That it begins to send a file is enough.
+      answer = try get(
+        receiver.address(of: file.place, file.debugID), size: receiver.kind == .tecken ? 0 : Self.longestList)
+    } catch let error as DownloadFailure {
       if case .tooLarge(0) = error, receiver.kind == .tecken { return true }
       throw Unknown(reason: "\(error)")
     }
-    switch status {
+    switch answer.status {
     case 200 where receiver.kind == .tecken: return true
     case 200: return try lists(file.debugID, answer.bytes)
     case 404, 410: return false
-    default: throw Unknown(reason: "the server answered \(status)")
+    default: throw Unknown(reason: "the server answered \(answer.status)")
     }
   }
 

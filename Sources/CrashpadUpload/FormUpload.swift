@@ -15,28 +15,43 @@ package enum FormOutcome: Sendable, Hashable {
 }
 
 extension HTTPConnection {
-  /// Sends a file in a form with one field.
+  /// Sends files in a form.
   ///
   /// - Parameter hasAccepted: whether the server accepted a file in this run: address and token are right then.
+  package func send(_ parts: [FormPart], to address: WebAddress, hasAccepted: Bool, now: Int64) -> FormOutcome {
+    let body = MultipartBody(parts, boundary: MultipartBody.makeBoundary())
+    return send(HTTPRequest(url: address.text, body: body), body.contentType, hasAccepted, now).outcome
+  }
+
+  /// Sends JSON, and returns the answer to it, of which `largest` bytes are kept.
   package func send(
-    _ content: [UInt8], fileName: String, to address: WebAddress, hasAccepted: Bool, now: Int64
-  ) -> FormOutcome {
-    let body = MultipartBody(
-      field: Array("file".utf8), fileName: Array(fileName.utf8), content: content,
-      boundary: MultipartBody.makeBoundary())
-    var request = HTTPRequest(url: address.text, body: body)
-    request.headers = [HTTPHeader(name: HTTPHeader.contentType, value: body.contentType)].compactMap { $0 }
+    json: [UInt8], to address: WebAddress, largestAnswer largest: Int, hasAccepted: Bool, now: Int64
+  ) -> (outcome: FormOutcome, answer: [UInt8]) {
+    var request = HTTPRequest(url: address.text, body: BytesBody(json))
+    request.largestAnswer = largest
+    return send(request, "application/json", hasAccepted, now)
+  }
+
+  private func send(
+    _ request: HTTPRequest, _ contentType: String, _ hasAccepted: Bool, _ now: Int64
+  ) -> (outcome: FormOutcome, answer: [UInt8]) {
+    var request = request
+    request.headers = [HTTPHeader(name: HTTPHeader.contentType, value: contentType)].compactMap { $0 }
     request.asksFirst = false
     let response: HTTPResponse
-    do throws(TransferFailure) { response = try post(request) } catch { return Self.outcome(of: error) }
+    do throws(TransferFailure) { response = try post(request) } catch { return (Self.outcome(of: error), []) }
+    return (Self.outcome(of: response, hasAccepted, now), response.body)
+  }
+
+  private static func outcome(of response: HTTPResponse, _ hasAccepted: Bool, _ now: Int64) -> FormOutcome {
     let reason = "the server answered \(response.status)"
-    switch UploadPolicy.verdict(response, hasAccepted: hasAccepted, isCompressed: false, now: now) {
-    case .accepted where response.isWebPage: return .wrongAddress("\(reason) with a web page")
-    case .accepted: return .accepted
-    case .refused: return .refused(reason)
-    case .wrongAddress: return .wrongAddress(reason)
-    case .unclear: return .unavailable(pause: nil, reason: reason, mayHaveIt: true)
-    case .unavailable(let pause): return .unavailable(pause: pause, reason: reason, mayHaveIt: response.status > 500)
+    return switch UploadPolicy.verdict(response, hasAccepted: hasAccepted, isCompressed: false, now: now) {
+    case .accepted where response.isWebPage: .wrongAddress("\(reason) with a web page")
+    case .accepted: .accepted
+    case .refused: .refused(reason)
+    case .wrongAddress: .wrongAddress(reason)
+    case .unclear: .unavailable(pause: nil, reason: reason, mayHaveIt: true)
+    case .unavailable(let pause): .unavailable(pause: pause, reason: reason, mayHaveIt: response.status > 500)
     }
   }
 
@@ -46,5 +61,26 @@ extension HTTPConnection {
     case .unknownHost, .noConnection, .timeout, .interrupted, .unreadable, .other:
       .unavailable(pause: nil, reason: "\(failure)", mayHaveIt: failure.wasSent)
     }
+  }
+}
+
+/// A body in memory.
+private final class BytesBody: RequestBody {
+  private let bytes: [UInt8]
+  private var offset = 0
+
+  init(_ bytes: [UInt8]) { self.bytes = bytes }
+
+  var byteCount: Int? { bytes.count }
+  var isLarge: Bool { false }
+  func rewind() { offset = 0 }
+
+  func read(into output: inout MutableRawSpan) -> Int {
+    let count = min(output.byteCount, bytes.count - offset)
+    unsafe output.withUnsafeMutableBytes { buffer in
+      unsafe buffer.copyBytes(from: bytes[offset..<offset + count])
+    }
+    offset += count
+    return count
   }
 }

@@ -24,7 +24,7 @@ final class FileServer: Sendable {
 
   let port: Int
   private let listener: Int32
-  private let answer: @Sendable (String) -> Answer
+  private let answer: @Sendable (Post) -> Answer
   private struct Log {
     var paths: [String] = []
     var fields: [String] = []
@@ -34,7 +34,7 @@ final class FileServer: Sendable {
   }
   private let log = Mutex(Log())
 
-  /// A request with a body.
+  /// A request; one without a body has an empty one.
   struct Post: Sendable {
     let path: String
     let body: [UInt8]
@@ -48,7 +48,12 @@ final class FileServer: Sendable {
   var fields: [String] { log.withLock { $0.fields } }
   var url: String { "http://127.0.0.1:\(port)" }
 
-  init(_ answer: @escaping @Sendable (String) -> Answer) throws {
+  /// - Parameter answer: the answer for the path of a request.
+  convenience init(_ answer: @escaping @Sendable (String) -> Answer) throws {
+    try self.init(answer: { answer($0.path) }, backlog: 64)
+  }
+
+  init(answer: @escaping @Sendable (Post) -> Answer, backlog: Int32) throws {
     self.answer = answer
     let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
     self.listener = listener
@@ -58,7 +63,7 @@ final class FileServer: Sendable {
     var size = socklen_t(MemoryLayout<sockaddr_in>.size)
     let status = unsafe withUnsafeMutablePointer(to: &address) {
       unsafe $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-        unsafe bind(listener, $0, size) == 0 && listen(listener, 64) == 0 && getsockname(listener, $0, &size) == 0
+        unsafe bind(listener, $0, size) == 0 && listen(listener, backlog) == 0 && getsockname(listener, $0, &size) == 0
       }
     }
     guard status else { throw POSIXError(.EADDRINUSE) }
@@ -91,12 +96,14 @@ final class FileServer: Sendable {
       }
       let field = lines.first { $0.lowercased().hasPrefix("content-length:") }
       let length = field.flatMap { Int($0.dropFirst(15).filter { $0.isNumber }) }
+      var post = Post(path: path, body: [])
       if let length {
         guard Self.fill(connection, &rest, length) else { return }
-        log.withLock { $0.posts.append(Post(path: path, body: Array(rest[..<length]))) }
+        post = Post(path: path, body: Array(rest[..<length]))
+        log.withLock { $0.posts.append(post) }
         rest.removeFirst(length)
       }
-      guard send(answer(path), lines, connection) else { return }
+      guard send(answer(post), lines, connection) else { return }
     }
   }
 

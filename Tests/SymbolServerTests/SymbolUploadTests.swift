@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import DumpSynth
 import Foundation
 import Synchronization
 import Testing
@@ -225,6 +226,32 @@ struct SymbolUploadTests {
     try folder.write(Array(Self.sym(1, more: "PUBLIC 2000 0 more\n").utf8), to: "symbols/\(Self.place(1))")
     let other = try upload(folder, to: "s3-layout=store")
     #expect(other.status == 1 && other.errorText.contains("another file has its place"))
+  }
+
+  @Test("A compressed file is sent and copied as what it holds, and is the same file the next time")
+  func compressed() throws {
+    let folder = try TemporaryFolder()
+    try folder.write(Packing.gzip(Array(Self.sym(1).utf8)), to: "symbols/lib1.so.sym.gz")
+    let server = try FileServer { _ in .status(201) }
+    let sent = try upload(folder, to: "tecken=\(server.url)")
+    #expect(sent.status == 0, "\(sent.errorText)")
+    let post = try #require(server.posts.first)
+    #expect(try members(post) == [Self.place(1): Self.sym(1).replacingOccurrences(of: "\n", with: "|")])
+    // The same file without compression.
+    try folder.write(Array(Self.sym(1).utf8), to: "symbols/other.sym")
+    #expect(try upload(folder, to: "tecken=\(server.url)").errorText.contains("2 there already"))
+
+    for command in [
+      "upload symbols/lib1.so.sym.gz --to s3-layout=store", "index symbols/lib1.so.sym.gz --copy -o copies",
+    ] {
+      for _ in 0..<2 {
+        let result = try Tool.shell("crashpadctl symbols \(command)", in: folder)
+        #expect(result.status == 0, "\(result.errorText)")
+      }
+    }
+    for name in ["store", "copies"] {
+      #expect(try String(contentsOf: folder.url("\(name)/" + Self.place(1)), encoding: .utf8) == Self.sym(1))
+    }
   }
 
   @Test("Without --record, each server has a record below the directory of states")

@@ -105,7 +105,12 @@ package struct SymbolStore {
     case .found, .absent: return false
     case .failed(let failure): throw failure.errno
     }
-    let (there, own) = (try InputFile(regular: other), try InputFile(regular: file))
+    // A copy has what a compressed file holds.
+    let inputs = SymbolInputs()
+    let (there, own) = (
+      try copies ? inputs.open(other) : InputFile(regular: other),
+      try copies ? inputs.open(file) : InputFile(regular: file)
+    )
     let isSame =
       there.byteCount == own.byteCount
       && there.withBytes { there in
@@ -116,6 +121,7 @@ package struct SymbolStore {
       }
     try there.checkReading()
     try own.checkReading()
+    try inputs.checkReading()
     return isSame
   }
 
@@ -128,9 +134,12 @@ package struct SymbolStore {
   }
 
   private func copy(_ file: FilePath, to place: FilePath) throws {
-    let input = try InputFile(regular: file)
+    // Other programs take the name for that of a file that is not compressed.
+    let inputs = SymbolInputs()
+    let input = try inputs.open(file)
     let output = try OutputFile(place)
-    try input.checkingReading { try input.withBytes { try output.write($0) } }
+    try input.withBytes { try output.write($0) }
+    try inputs.checkReading(of: file)
     try output.commit(durable: false)
   }
 }
@@ -138,12 +147,15 @@ package struct SymbolStore {
 extension SymbolStore.File {
   /// Throws `Errno`, `InputFile.NotReadable` or `SymbolFileIdentity.UnknownFormat`.
   init(_ path: FilePath) throws {
-    let identity = try SymbolFileIdentity(path)
+    let start = try SymbolInputs.start(of: path, count: SymbolFileIdentity.startLength)
+    let identity = try SymbolFileIdentity(path, start)
     self.path = path
     format = identity.format
     debugIDs = format == .sharedCache ? [] : identity.debugIDs
     buildID = identity.buildID
-    let own = path.lastComponent?.string ?? ""
+    let whole = path.lastComponent?.string ?? ""
+    // The name of what a compressed file holds.
+    let own = start.isUnpacked ? path.stem ?? whole : whole
     switch format {
     case .elf:
       let file: ElfFile
@@ -155,8 +167,7 @@ extension SymbolStore.File {
     case .machO, .pe, .sharedCache:
       (name, hasCode, hasSymbols) = (own, true, true)
     case .breakpad:
-      let start = try InputFile.prefix(of: path, count: 4096)
-      let module = unsafe BreakpadFile.module(of: start.span.bytes)
+      let module = unsafe BreakpadFile.module(of: start.bytes.span.bytes)
       (name, hasCode, hasSymbols) = (module?.name ?? own, false, true)
     }
   }

@@ -58,12 +58,16 @@ final class MultipartBody: RequestBody {
     }
   }
 
-  /// A form with one file whose bytes are in memory.
-  init(field: [UInt8], fileName: [UInt8], content: [UInt8], boundary: String) {
+  /// A form with files whose bytes are in memory.
+  init(_ parts: [FormPart], boundary: String) {
     self.boundary = boundary
-    let head = Self.fileHead(boundary, field, fileName)
-    pieces = [.bytes(head), .bytes(content), .bytes(Array("\r\n--\(boundary)--\r\n".utf8))]
-    total = pieces.reduce(0) { $0 + $1.count }
+    var pieces: [Piece] = []
+    for part in parts {
+      let head = Self.fileHead(boundary, Array(part.field.utf8), Array(part.fileName.utf8))
+      pieces += [.bytes((pieces.isEmpty ? [] : Array("\r\n".utf8)) + head), .bytes(part.content)]
+    }
+    self.pieces = pieces + [.bytes(Array("\r\n--\(boundary)--\r\n".utf8))]
+    total = self.pieces.reduce(0) { $0 + $1.count }
   }
 
   var contentType: String { "multipart/form-data; boundary=\(boundary)" }

@@ -40,7 +40,8 @@ package final class HTTPConnection {
   private func post(_ request: HTTPRequest, expects: Bool) throws(TransferFailure) -> HTTPResponse {
     // Connections and resolved names are kept.
     unsafe curl.easyReset(handle)
-    let transfer = Transfer(request.body, timeout: options.timeout.milliseconds, runEnd: options.runEnd)
+    let transfer = Transfer(
+      request.body, largestAnswer: request.largestAnswer, timeout: options.timeout.milliseconds, runEnd: options.runEnd)
     var headers = HeaderList(curl)
     for header in request.headers + options.headers where !header.isExpect { headers.append(header) }
     if !expects { headers.append("Expect:") }

@@ -10,6 +10,8 @@ struct HTTPRequest {
   var body: any RequestBody
   /// Whether to wait for the server's consent before a large body (`Expect: 100-continue`).
   var asksFirst = true
+  /// The rest of a longer answer is discarded.
+  var largestAnswer = HTTPResponse.maximumBody
 }
 
 /// A header field. Its value may be a secret and is never printed.
@@ -93,7 +95,7 @@ protocol RequestBody: AnyObject {
 struct HTTPResponse {
   /// The HTTP status, such as 200.
   var status = 0
-  /// The beginning of the body: at most `maximumBody` bytes.
+  /// The beginning of the body.
   var body: [UInt8] = []
   /// The value of `Retry-After`.
   var retryAfter: String?

@@ -8,6 +8,7 @@ internal import Glibc
 @safe
 final class Transfer {
   private let body: any RequestBody
+  private let largestAnswer: Int
   private let timeout: Int64
   private let runEnd: RunEnd
   var response = HTTPResponse()
@@ -37,8 +38,11 @@ final class Transfer {
   /// The slowest rate of a live connection, in bytes per second. A modem is a hundred times faster.
   private static let slowest: Int64 = 30
 
-  init(_ body: any RequestBody, timeout: Int64, runEnd: RunEnd) {
+  init(
+    _ body: any RequestBody, largestAnswer: Int = HTTPResponse.maximumBody, timeout: Int64, runEnd: RunEnd
+  ) {
     self.body = body
+    self.largestAnswer = largestAnswer
     self.timeout = timeout
     self.runEnd = runEnd
     window = (MonotonicTime.milliseconds, 0)
@@ -79,7 +83,7 @@ final class Transfer {
   }
 
   func answer(_ bytes: UnsafeRawBufferPointer) -> Int {
-    let room = HTTPResponse.maximumBody - response.body.count
+    let room = largestAnswer - response.body.count
     // The rest is read and discarded.
     unsafe response.body.append(contentsOf: bytes.prefix(max(0, room)))
     return bytes.count

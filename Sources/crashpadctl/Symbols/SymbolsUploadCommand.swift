@@ -168,9 +168,14 @@ struct SymbolsUploadCommand: Command {
     }
     result.others = others
     var seen: Set<String> = []
-    for file in files where seen.insert("\(file.path) \(file.place)").inserted {
-      let outcome = dryRun ? uploads.plan(file) : uploads.send(file)
-      take(SymbolsUploadDocument.Row(path: file.path, place: file.place, outcome: outcome), &result)
+    files = files.filter { seen.insert("\($0.path) \($0.place)").inserted }
+    func take(_ file: SymbolUploadFile, _ outcome: SymbolUploadOutcome) {
+      self.take(SymbolsUploadDocument.Row(path: file.path, place: file.place, outcome: outcome), &result)
+    }
+    if dryRun {
+      for file in files { take(file, uploads.plan(file)) }
+    } else {
+      uploads.send(files, take)
     }
   }
 
