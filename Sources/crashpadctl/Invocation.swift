@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
+import CrashpadBytes
 import CrashpadFiles
 import CrashpadText
 import Glibc
@@ -77,10 +78,21 @@ struct Invocation {
       do { _ = try Self.parse(printed) } catch let other { error = other }
     }
     var text = ValueHelp.adding(to: Crashpadctl.fullMessage(for: error))
-    if case .command(let command)? = CommandName.resolve(arguments).path.last?.kind {
-      text = PeerNames.adding(to: text, for: command)
+    let (path, rest) = CommandName.resolve(arguments)
+    if case .command(let command)? = path.last?.kind {
+      text = PeerNames.adding(to: Self.naming(command.unknownOption(rest), command, text), for: command)
     }
     let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
     return lines.map { TextFormat.printable(String($0)) }.joined(separator: "\n")
+  }
+
+  /// The message about an unknown option in place of another one: the parser checks all other words first, and takes the value of
+  /// the option for one of these.
+  private static func naming(_ option: String?, _ command: any Command.Type, _ text: String) -> String {
+    let start = Crashpadctl._errorPrefix
+    guard let option, text.hasPrefix(start), !text.contains("Unknown option '") else { return text }
+    let near = Misspelling.nearest(to: option, among: command.shapes.flatMap(\.names).filter { $0.hasPrefix("--") })
+    let usage = text.firstRange(of: "\nUsage:").map { text[$0.lowerBound...] } ?? ""
+    return start + "Unknown option '\(option)'" + (near.map { ". Did you mean '\($0)'?" } ?? "") + usage
   }
 }

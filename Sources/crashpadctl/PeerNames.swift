@@ -9,7 +9,16 @@ enum PeerNames {
     ),
     (["atos", "addr2line"], ["symbolize", "symbols lookup"]),
     (["dump", "show"], ["inspect"]),
-    (["dump_syms"], ["symbols dump"]),
+    (["dump_syms", "dump-syms"], ["symbols dump"]),
+    (["upload-dif", "upload-dsym", "symupload", "sym_upload", "symbols push", "symbols send"], ["symbols upload"]),
+    (["symbols list", "symbols ls", "symbols scan", "symbols store", "symbols add"], ["symbols index"]),
+    (["symbols id", "symbols uuid", "symbols show", "symbols inspect", "symbols file"], ["symbols info"]),
+    (
+      ["symbols symbolize", "symbols symbolicate", "symbols resolve", "symbols find", "symbols search"],
+      ["symbols lookup"]
+    ),
+    (["symbols download", "symbols fetch", "symbols missing", "symbols validate"], ["symbols check"]),
+    (["symbols gc", "symbols prune", "symbols clean", "symbols clear"], ["symbols cache"]),
     (["html"], ["report"]),
     (["ls"], ["database list"]),
     (["exec"], ["run"]),
@@ -17,12 +26,12 @@ enum PeerNames {
     (["gc"], ["prune"]),
   ]
 
-  /// The commands that a word may stand for.
+  /// The commands that a word may stand for. A word with that of a group before it stands for them in this group only.
   ///
   /// - Parameter group: the words before it, with a blank behind each.
   static func commands(for word: String, in group: String) -> [String] {
-    let all = commands.first { $0.words.contains(word) }?.commands ?? []
-    return all.filter { $0.hasPrefix(group) }
+    let rows = commands.filter { $0.words.contains(group + word) || $0.words.contains(word) }
+    return rows.flatMap(\.commands).filter { $0.hasPrefix(group) }
   }
 
   private static let options: [(words: [String], option: String, advice: String)] = [
@@ -30,6 +39,15 @@ enum PeerNames {
     (["--dsym", "--dsyms"], "--symbols", "Did you mean '--symbols'?"),
     (["--db"], "--database", "Did you mean '--database'?"),
     (["--force", "--overwrite"], "--output", "A file that exists is replaced without it."),
+    (["--symbols-path", "--symbol-path", "--symbol-dir"], "--symbols", "Did you mean '--symbols'?"),
+    (["--symbol-server", "--symbols-server", "--server"], "--symbols-url", "Did you mean '--symbols-url'?"),
+    (["--output-dir", "--out-dir", "--dir", "--store"], "--output", "Did you mean '--output'?"),
+    (["-e", "--exe", "--obj", "--address", "--addr"], "--section", "The file comes first, then addresses."),
+    (["-i", "--inlines", "--inlining"], "--no-inlines", "Inlined calls are printed without it."),
+    (["-C", "--demangle"], "--no-demangle", "Names are demangled without it."),
+    (["--org", "--project"], "--to", "They end the URL: --to sentry=URL/ORGANIZATION/PROJECT."),
+    (["--auth-token", "--api-key"], "--token", "Did you mean '--token'?"),
+    (["--clear", "--clean"], "--max-size", "Did you mean '--max-size 0'?"),
     (["-v", "--verbose"], "--quiet", "Without --quiet, everything is printed."),
   ]
 

@@ -13,7 +13,10 @@ struct CommandNameTests {
       ("ls", "database list"), ("lookup app", "symbols lookup"), ("database lsit", "database list"),
       ("symbols dmp", "symbols dump"), ("help symbolise", "symbolize"), ("help database shwo", "database show"),
       ("symbolicatecrash", "symbolize"), ("bt", "symbolize"), ("backtrace", "symbolize"), ("dump_syms", "symbols dump"),
-      ("html", "report"), ("database ls", "database list"),
+      ("html", "report"), ("database ls", "database list"), ("symbols ls", "symbols index"),
+      ("symbols show a", "symbols info"), ("symbols find a", "symbols lookup"), ("symbols fetch", "symbols check"),
+      ("symbols clear", "symbols cache"), ("symbols push a", "symbols upload"), ("upload-dif a", "symbols upload"),
+      ("dump-syms", "symbols dump"),
     ])
   func suggestion(_ line: String, _ suggestion: String) throws {
     let result = try Tool.shell("crashpadctl \(line)", in: TemporaryFolder())
@@ -44,6 +47,16 @@ struct CommandNameTests {
       ("prune -v", "Without --quiet, everything is printed."), ("unlock --verbose", "Without --quiet, everything"),
       ("convert --force x", "A file that exists is replaced"),
       ("symbolize --overwrite x", "A file that exists is replaced"),
+      ("symbols lookup -e app 0x10", "The file comes first"),
+      ("symbols lookup app 0x10 -i", "Inlined calls are printed"),
+      ("symbols lookup -C app 0x10", "Names are demangled"),
+      ("symbols check --server=x a", "Did you mean '--symbols-url'?"),
+      ("symbols upload --org a --project b x", "They end the URL"),
+      ("symbols cache --clear", "Did you mean '--max-size 0'?"),
+      // The parser would take the directory for a second file, and explain that.
+      ("symbols dump app --output-dir store", "Did you mean '--output'?"),
+      ("symbols dump app --outputs store", "Did you mean '--output'?"),
+      ("symbols upload --atempts 3 x --to tecken", "Did you mean '--attempts'?"),
     ])
   func peerOption(_ line: String, _ advice: String) throws {
     let result = try Tool.shell("crashpadctl \(line)", in: TemporaryFolder())

@@ -30,6 +30,9 @@ extension Command {
   /// The words in forms that ArgumentParser understands.
   static func spelledOut(_ words: ArraySlice<String>) -> [String] { Self.words.spelledOut(words) }
 
+  /// The first option in the words that the command does not have.
+  static func unknownOption(_ words: ArraySlice<String>) -> String? { Self.words.unknownOption(words) }
+
   /// - Parameter name: with its hyphens.
   static func hasOption(_ name: String) -> Bool { shapes.contains { $0.names.contains(name) } }
 

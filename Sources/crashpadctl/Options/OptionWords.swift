@@ -143,6 +143,16 @@ struct OptionWords {
 }
 
 extension OptionWords {
+  /// The first option that the command does not have.
+  func unknownOption(_ words: ArraySlice<String>) -> String? {
+    for case .unknown(let word) in tokens(words) where !hasName(word) {
+      let name = String(word.prefix { $0 != "=" })
+      // The parser's own.
+      if !["-h", "--help", "--version"].contains(name) { return name }
+    }
+    return nil
+  }
+
   /// The words in forms that the argument parser understands too. Its messages then are about the values, and not about
   /// the forms. Words that are unknown stay as they are.
   func spelledOut(_ words: ArraySlice<String>) -> [String] {
