@@ -66,15 +66,16 @@ extension CrashView {
 
   /// The aligned words of captured memory that point into a module, a line for each.
   package func pointerText(_ bytes: [UInt8], at address: UInt64) -> String {
+    pointers(in: bytes, at: address).map { "\($0.name) = \($0.location.line)\n" }.joined()
+  }
+
+  /// The aligned words of captured memory that point into a module.
+  package func pointers(in bytes: [UInt8], at address: UInt64) -> [Pointer] {
     let size = snapshot.system.architecture.hasNarrowAddresses ? 4 : 8
-    var text = ""
-    for start in stride(from: Int((0 &- address) % UInt64(size)), through: bytes.count - size, by: size) {
+    return stride(from: Int((0 &- address) % UInt64(size)), through: bytes.count - size, by: size).compactMap { start in
       let value = bytes[start..<start + size].reversed().reduce(0) { $0 << 8 | UInt64($1) }
-      if value > 0xfff, let location = location(value) {
-        text += "\(fullAddress(address &+ UInt64(start))) = \(location.line)\n"
-      }
+      return Pointer(fullAddress(address &+ UInt64(start)), value, self)
     }
-    return text
   }
 
   package func bytes(of range: MemoryRange, at address: UInt64, count: Int) -> [UInt8] {

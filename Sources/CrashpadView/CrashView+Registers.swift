@@ -14,12 +14,29 @@ extension CrashView {
       }
       text += " " + row.joined(separator: " ") + "\n"
     }
-    for register in registers where register.value > 0xfff {
-      if let location = location(register.value) {
-        text +=
-          String(repeating: " ", count: max(0, 7 - register.name.count)) + register.name + " = " + location.line + "\n"
-      }
+    for pointer in pointers(in: context) {
+      text +=
+        String(repeating: " ", count: max(0, 7 - pointer.name.count)) + pointer.name + " = " + pointer.location.line
+        + "\n"
     }
     return text
+  }
+
+  /// A register or word of memory with an address in a module.
+  package struct Pointer: Sendable {
+    /// The name of the register, or the address of the word with all digits.
+    package let name: String
+    package let value: UInt64
+    package let location: Location
+
+    /// Nil for a number that is no such address.
+    init?(_ name: @autoclosure () -> String, _ value: UInt64, _ view: CrashView) {
+      guard value > 0xfff, let location = view.location(value) else { return nil }
+      (self.name, self.value, self.location) = (name(), value, location)
+    }
+  }
+
+  package func pointers(in context: CPUContext) -> [Pointer] {
+    context.generalRegisters.compactMap { Pointer($0.name, $0.value, self) }
   }
 }

@@ -112,6 +112,8 @@ package final class CrashView: Sendable {
     package let moduleName: String
     /// The offset from the start of the module, in bytes.
     package let offset: UInt64
+    /// Whether the module's symbols were searched.
+    package let isExamined: Bool
     /// The symbol there; nil without symbols.
     package let symbol: SymbolizedAddress?
     /// The variable or table there, if it is not in a function.
@@ -130,13 +132,17 @@ package final class CrashView: Sendable {
   /// Nil outside all modules.
   package func location(_ address: UInt64) -> Location? {
     guard let (module, offset) = lookup(address) else { return nil }
-    var symbol = names?.name(module: module, offset: offset)
+    // Without names of all modules, those of the modules that the stacks needed are there.
+    let symbols = names.map { $0.symbols(of: module) } ?? symbolization?.modules[module].symbols
+    var symbol = symbols?.symbolize(offset)
     var data: DataSymbol?
-    if symbol == nil || symbol?.isNearest == true { data = names?.dataSymbol(module: module, offset: offset) }
+    if symbol == nil || symbol?.isNearest == true { data = symbols?.dataSymbol(at: offset) }
     // Data that has the address is known; the nearest function is not.
     if data?.isNearest == true, symbol != nil { data = nil }
     if data != nil { symbol = nil }
-    return Location(module: module, moduleName: moduleName(module), offset: offset, symbol: symbol, data: data)
+    return Location(
+      module: module, moduleName: moduleName(module), offset: offset, isExamined: symbols != nil, symbol: symbol,
+      data: data)
   }
 
   /// The module at `address`, or at the address without its pointer authentication code.

@@ -10,11 +10,8 @@ package struct AddressNames: Sendable {
     modules = snapshot.modules.map { LazySymbols(ModuleIdentity($0, snapshot, file), cache) }
   }
 
-  /// The symbol at an offset in a module; nil if no symbol is near. `module` is an index of the snapshot's list.
-  package func name(module: Int, offset: UInt64) -> SymbolizedAddress? { modules[module].symbols.symbolize(offset) }
-
-  /// The data at an offset in a module; nil if none is near. `module` is an index of the snapshot's list.
-  package func dataSymbol(module: Int, offset: UInt64) -> DataSymbol? { modules[module].symbols.dataSymbol(at: offset) }
+  /// The symbols of a module; `module` is an index of the snapshot's list.
+  package func symbols(of module: Int) -> ModuleSymbols { modules[module].symbols }
 
   /// Up to `count` bytes that a module's file loads at an offset; nil if there is no file that has the first one.
   package func data(module: Int, offset: UInt64, count: Int) -> [UInt8]? {
@@ -22,7 +19,7 @@ package struct AddressNames: Sendable {
   }
 
   /// Searches a module's symbols before the first name is needed. `module` is an index of the snapshot's list.
-  package func look(at module: Int) { _ = modules[module].symbols }
+  package func look(at module: Int) { _ = symbols(of: module) }
 
   /// Findings about the files opened so far.
   package var fileFindings: [SymbolFileFinding] { modules.flatMap { $0.known?.fileFindings ?? [] } }

@@ -15,6 +15,8 @@ struct InspectDocument {
   /// The argument that names the input.
   let input: String
   let content: Content
+  /// The place of the memory to print, and its size; nil for none.
+  var memory: (address: UInt64, count: Int)?
 
   enum Content {
     case dump(Dump, CrashView?)
@@ -38,7 +40,26 @@ struct InspectDocument {
       $0.failure?.status.rawValue
     },
     .members(ifAny: file) { $0.dump },
-    .members(ifAny: crash) { $0.view })
+    .members(ifAny: crash) { $0.view },
+    .members(ifAny: requested) { document in document.memory.map { (document.view, $0.address, $0.count) } })
+
+  private static let requested = Record<(view: CrashView?, address: UInt64, count: Int)>(
+    .object("memory_at", memoryPart, "Only with `--memory`: the memory there; null if it was not captured.") { part in
+      part.view.flatMap { view in
+        view.memory(at: part.address, count: part.count).map { (view, part.address, $0) }
+      }
+    })
+
+  private typealias MemoryPart = (view: CrashView, address: UInt64, bytes: [UInt8])
+
+  private static let memoryPart = Record<MemoryPart>(
+    .addressText("address", "The address of the first byte.", .always) { $0.view.fullAddress($0.address) },
+    .digits("hex", "The bytes, which are fewer than were requested where the captured memory ends.", .always) {
+      $0.bytes
+    },
+    .list(
+      "words", PlaceRecord.word, "The aligned words with an address in a module, and what is there.", .always
+    ) { part in part.view.pointers(in: part.bytes, at: part.address).map { (part.view, $0) } })
 
   private static let file = Record<Dump>(
     .number("bytes", "The size of the dump; of a JSON form, that of the intermediate dump that it describes.", .always)
@@ -144,27 +165,18 @@ struct InspectDocument {
     .map("registers", of: .word, "The general registers.", .nullable) { owner in
       owner.context.map { $0.generalRegisters.map { ($0.name, TextFormat.hex($0.value)) } }
     },
-    .members(ifAny: place) { owner in
-      owner.context.map { _ in (owner.view.names != nil, owner.location) }
-    })
+    .list("register_places", PlaceRecord.pointer, PlaceRecord.registersMeaning, .omittable) { owner in
+      owner.context.map { owner.view.pointers(in: $0).map { (owner.view, $0) } }
+    },
+    .members(ifAny: place) { owner in owner.context.map { _ in owner.location } })
 
-  private static let place = Record<(hasNames: Bool, location: CrashView.Location?)>(
+  private static let place = Record<CrashView.Location?>(
     .text(
       "module",
       "The module that contains the program counter: its name without directories; null outside of modules, and then without "
         + "the members that follow."
-    ) { $0.location?.moduleName },
-    .number("module_index", "Its index in `modules`.", .omittable) { $0.location?.module },
-    .address("module_offset", "The offset in it.", .omittable) { $0.location?.offset },
-    .members(ifAny: function) { owner in
-      owner.hasNames ? owner.location.map { $0.symbol?.frames.first } : nil
-    })
-
-  private static let function = Record<SymbolizedAddress.Frame?>(
-    .text("function", "The function; only with `--symbols`.") { function in
-      function.flatMap { $0.name ?? $0.function }
-    },
-    .members(of: SourceRecord.line) { $0?.location })
+    ) { $0?.moduleName },
+    .members(ifAny: PlaceRecord.place) { $0 })
 
   // MARK: Process and system
 

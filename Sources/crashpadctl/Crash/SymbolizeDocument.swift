@@ -215,6 +215,14 @@ struct SymbolizeDocument {
         context.generalRegisters.map { ($0.name, owner.owned.view.fullAddress($0.value)) }
       }
     },
+    .list(
+      "register_places", PlaceRecord.pointer,
+      PlaceRecord.registersMeaning + " Only of the first frame of `crashing_thread`.", .omittable
+    ) { owner in
+      guard owner.index == 0, owner.owned.hasRegisters else { return nil }
+      let view = owner.owned.view
+      return owner.owned.stack.context.map { view.pointers(in: $0).map { (view, $0) } }
+    },
     .members(of: place) { ($0.owned.view, $0.owned.stack.frames[$0.index]) })
 
   private static let place = Record<(view: CrashView, frame: Symbolization.Frame)>(

@@ -62,7 +62,7 @@ struct InspectCommand: Command {
   func validate() throws {
     try inputOptions.check(dumps)
     try HTMLOption.check(page.html, dumps)
-    if format == .json, !parts.isEmpty {
+    if format == .json, !parts.isEmptyButMemory {
       throw ValidationError("--format json prints everything; it does not go with options that choose parts of it.")
     }
   }
@@ -119,7 +119,13 @@ struct InspectCommand: Command {
     if format == .json {
       JSONWriter.standardOutput(list.isSingle ? .indented : .compact) {
         InspectDocument.document.write(
-          InspectDocument(input: item.argument, content: .dump(dump, view)), to: &$0)
+          InspectDocument(
+            input: item.argument, content: .dump(dump, view),
+            memory: parts.memory.map { ($0.address, parts.memoryLength) }), to: &$0)
+      }
+      if let memory = parts.memory, view?.memory(at: memory.address, count: 1) == nil {
+        InspectPrinter.reportMissing(memory, item.name)
+        return .noData
       }
     } else {
       Terminal.beginPart()

@@ -31,8 +31,11 @@ struct InspectParts: OptionTable {
   /// The length of the memory to print, in bytes.
   var memoryLength: Int { Int(length ?? 256) }
 
-  var isEmpty: Bool {
-    threads == nil && !modules && !annotations && !registers && !memoryList && memory == nil && !tree && !hex
+  var isEmpty: Bool { isEmptyButMemory && memory == nil }
+
+  /// Whether no part was requested, or memory alone: all of it would be too much for JSON.
+  var isEmptyButMemory: Bool {
+    threads == nil && !modules && !annotations && !registers && !memoryList && !tree && !hex
   }
 
   func validate() throws {

@@ -48,6 +48,10 @@ struct InspectPrinter {
     return hasAll
   }
 
+  static func reportMissing(_ memory: AddressArgument, _ name: String) {
+    Terminal.error("\(name): error: \(TextFormat.hex(memory.address)) was not captured; --memory-list lists what was")
+  }
+
   private func printOverview(_ view: CrashView, _ item: InputList.Input) {
     // Among many inputs, a dump's stack is printed only if symbols were requested. A single dump always has one,
     // with the symbols on this system.
@@ -76,8 +80,7 @@ struct InspectPrinter {
       if let text = DetailText.memory(view, at: memory.address, count: parts.memoryLength) {
         Terminal.output(text)
       } else {
-        Terminal.error(
-          "\(name): error: \(TextFormat.hex(memory.address)) was not captured; --memory-list lists what was")
+        Self.reportMissing(memory, name)
         hasAll = false
       }
     }
