@@ -147,6 +147,8 @@ extension OptionWords {
   func unknownOption(_ words: ArraySlice<String>) -> String? {
     for case .unknown(let word) in tokens(words) where !hasName(word) {
       let name = String(word.prefix { $0 != "=" })
+      // A number below 0 is a value that its option does not take.
+      if name.dropFirst().first?.isNumber == true { continue }
       // The parser's own.
       if !["-h", "--help", "--version"].contains(name) { return name }
     }
