@@ -104,7 +104,8 @@ struct PackedInputTests {
     try folder.write(Self.report, to: "plain")
     let read = try Tool.shell("crashpadctl inspect large.zip/a.crash && crashpadctl inspect large.zip", in: folder)
     let plain = try Tool.shell("crashpadctl inspect plain && crashpadctl inspect plain", in: folder)
-    #expect(read.status == 0 && read.text == plain.text, "\(read.errorText)")
+    let text = read.text.replacing("large.zip/a.crash", with: "plain").replacing("large.zip", with: "plain")
+    #expect(read.status == 0 && text == plain.text, "\(read.errorText)")
     let member = try Tool.shell("crashpadctl inspect large.zip/zeros", in: folder)
     #expect(member.errorText.contains("is compressed (zip) and holds more than"), "\(member.errorText)")
 

@@ -151,13 +151,14 @@ struct ChunkedUploadTests {
 
   @Test(
     "An answer that does not say how parts are taken leaves the files for the next run",
-    arguments: [(401, 1), (403, 1), (302, 1), (500, 2), (503, 2)])
+    arguments: [(401, 1), (403, 1), (302, 2), (500, 2), (503, 2)])
   func noSettings(_ status: Int, _ requests: Int) throws {
     let folder = try folder()
     let sentry = try FakeSentry { $0.settingsAnswer = .status(status) }
     let outcome = try upload(folder, sentry, "--attempts 2 --format json")
     #expect(outcome.status == 2 && outcome.text.contains("\"not_sent\""), "\(outcome.text)\(outcome.errorText)")
-    #expect(outcome.errorText.contains("the server answered \(status)"), "\(outcome.errorText)")
+    let reason = status == 302 ? "it redirects to an address that is not used" : "the server answered \(status)"
+    #expect(outcome.errorText.contains(reason), "\(outcome.errorText)")
     #expect(sentry.server.paths.count == requests)
     sentry.change { $0.settingsAnswer = nil }
     #expect(try upload(folder, sentry).errorText.contains("3 files sent"))

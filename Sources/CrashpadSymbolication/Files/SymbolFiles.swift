@@ -17,7 +17,7 @@ package enum SymbolFiles {
     _ path: FilePath, with id: DebugID? = nil, architecture: String? = nil, places: DebugPlaces
   ) throws -> any SymbolFile {
     if let inner = try bundleFile(path) { return try open(inner, with: id, architecture: architecture, places: places) }
-    switch try SymbolFileIdentity.format(of: places.inputs.start(of: path, count: 16).bytes) {
+    switch try SymbolFileIdentity.format(of: places.inputs.start(of: path, count: TarReader.blockSize).bytes) {
     case .breakpad: return try BreakpadFile(places.inputs.open(path))
     case .elf:
       do { return try ElfSymbols(path, places: places) } catch is ElfSymbols.NotElf {
