@@ -22,20 +22,21 @@ enum PastedLine {
   /// Whether a text has a line that says how a process ended, or a stack.
   static func areIn(_ text: TextBytes) -> Bool {
     var count: UInt64 = 0
-    // Frames below a line of another tool are that tool's.
-    var isForeign = false
     for whole in text.split(whereSeparator: { $0 == 0x0a || $0 == 0x0d }) {
       let line = content(whole)
       if isOther(line) { return false }
       if isMark(line) { return true }
-      if OtherTexts.isIn(whole) { isForeign = true }
-      if isForeign { continue }
-      if check(line) != nil { return true }
+      if check(line) != nil { return !isForeign(text[..<whole.startIndex]) }
       guard let frame = PastedFrame(line, mayBeBare: false, after: nil) else { continue }
       count = frame.number == count ? count + 1 : frame.number == 0 ? 1 : 0
-      if count == 3 { return true }
+      if count == 3 { return !isForeign(text[..<whole.startIndex]) }
     }
     return false
+  }
+
+  /// Whether a line is of another tool's text: frames below it are that tool's.
+  private static func isForeign(_ text: TextBytes) -> Bool {
+    text.split(whereSeparator: { $0 == 0x0a || $0 == 0x0d }).contains { OtherTexts.isIn($0) }
   }
 
   /// Whether a line is of a stack of Java, which Crashlytics shows with the same words.
