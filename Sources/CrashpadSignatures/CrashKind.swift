@@ -24,6 +24,8 @@ struct CrashKind: Sendable {
   var isStackOverflow = false
   /// The function and the class of an error in a language that has no frames in the stack.
   var words: [String] = []
+  /// The bundle id or the name of the process of a report, which tells crashes without a stack apart.
+  private(set) var program: String?
   /// The system of the process, which tells whose handlers of exceptions are on the stack.
   private(set) var system = OperatingSystem.unknown
   /// Version 1 keeps what it made of reports, right or wrong, as trackers keep its ids.
@@ -34,7 +36,11 @@ struct CrashKind: Sendable {
   init(_ snapshot: ProcessSnapshot, _ version: RuleVersion = .current) {
     self.init("none")
     isFirst = version == .first
-    defer { system = snapshot.system.operatingSystem }
+    defer {
+      system = snapshot.system.operatingSystem
+      let report = version == .first ? nil : snapshot.report
+      program = NameText.word(report?.bundleID) ?? NameText.word(report?.processName)
+    }
     if let report = snapshot.report { describe(report, snapshot, version) }
     if text == "none", let exception = snapshot.exception { describe(exception, snapshot) }
     if text == "none", version != .first { infer(snapshot) }

@@ -89,6 +89,8 @@ private struct KeyText {
       kind.isStackOverflow,
     ]
     for flag in flags { add(flag ? 1 : 0) }
+    for word in kind.words { add(word) }
+    add(kind.program ?? "")
   }
 
   mutating func add(_ frame: Symbolization.Frame, _ entry: StackEntry) {

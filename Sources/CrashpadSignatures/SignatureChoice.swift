@@ -111,7 +111,7 @@ struct SignatureChoice {
   private mutating func choose(from start: Int) {
     stack.begin(kind)
     if !kind.words.isEmpty { return stack.takeWords(kind.words) }
-    guard start < entries.count else { return stack.flag(.noThread, "no-thread") }
+    guard start < entries.count else { return stack.takeNothing(of: kind.program) }
     if kind.isStackOverflow, let anchor = stack.cycle(from: start) {
       return stack.take(anchor, "recursion", "the first by name of the functions that repeat")
     }
@@ -176,7 +176,7 @@ struct SignatureChoice {
       return stack.take(other, "system", reason, mark: " (system)")
     }
     stack.flags = [.runtimeOnly]
-    guard let frame = runtimeFrame(indices) else { return stack.flag(.noThread, "no-thread") }
+    guard let frame = runtimeFrame(indices) else { return stack.takeNothing(of: kind.program) }
     stack.take(frame, "runtime-only", "every frame is skipped", mark: " (runtime only)")
   }
 

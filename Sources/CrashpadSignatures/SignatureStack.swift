@@ -33,6 +33,12 @@ struct SignatureStack {
     add(word, word)
   }
 
+  /// Says that there is no frame to take. Crashes of several programs are several.
+  mutating func takeNothing(of program: String?) {
+    flag(.noThread, "no-thread")
+    if let program { add(program, program) }
+  }
+
   mutating func take(_ index: Int, _ rule: String, _ reason: String, mark: String = "") {
     decisions[index] = (.anchor, rule, reason)
     isNamed = entries[index].isNamed

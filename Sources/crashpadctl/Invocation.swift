@@ -14,6 +14,12 @@ struct Invocation {
   init(_ arguments: [[UInt8]]) {
     var words = arguments.map { ArgumentText.text($0) }
     if ["-V", "version"].contains(words.first) { words[0] = "--version" }
+    // A message that begins with the name of a method is no option.
+    if words.first == "explain", !words.contains("--"),
+      let message = words.firstIndex(where: { $0.hasPrefix("-[") && $0.contains("]") })
+    {
+      words.insert("--", at: message)
+    }
     self.arguments = words
   }
 

@@ -59,6 +59,21 @@ struct InferredKindTests {
     #expect(explained.text.hasPrefix("report.txt: crash"), "\(explained.text)")
   }
 
+  @Test("Crashes of two programs without a stack are two groups, and the method in a question is no option")
+  func programs() throws {
+    let folder = try TemporaryFolder()
+    for name in ["org.example.wheel", "org.example.gear"] {
+      let text = "Process:  Wheel [77]\nIdentifier:  \(name)\n\nException Type:  EXC_BREAKPOINT (SIGTRAP)\n"
+      try folder.write(Array(text.utf8), to: "\(name).crash")
+    }
+    let groups = try Tool.shell("exec crashpadctl group --format csv *.crash", in: folder)
+    #expect(groups.text.contains("trap · no-thread · org.example.wheel"), "\(groups.text)")
+    #expect(groups.text.contains("trap · no-thread · org.example.gear"))
+    let question = "'-[Gear turn]: unrecognized selector sent to instance 0x1f0'"
+    let answer = try Tool.shell("exec crashpadctl explain \(question)", in: folder)
+    #expect(answer.status == 0 && answer.text.contains("Unrecognized selector"), "\(answer.text) \(answer.errorText)")
+  }
+
   @Test("An address that the end of the text cuts is no null pointer")
   func cut() throws {
     let folder = try TemporaryFolder()
