@@ -1,11 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The blocks of 64 bytes of which the hashes of FIPS 180-4 are made, with the padding at the end.
+/// A hash of FIPS 180-4 over blocks of 64 bytes, with the padding at the end.
 struct HashBlocks: Sendable {
+  /// Adds the block at an offset to the state.
+  typealias Compression = @Sendable (_ bytes: RawSpan, _ offset: Int, _ state: inout [UInt32]) -> Void
+
+  private var state: [UInt32]
+  private let compress: Compression
   private var tail: [UInt8] = []
   private var byteCount: UInt64 = 0
 
-  /// Calls `compress` with each whole block, and the offset at which it begins.
-  mutating func update(_ bytes: RawSpan, _ compress: (RawSpan, Int) -> Void) {
+  init(_ state: [UInt32], _ compress: @escaping Compression) { (self.state, self.compress) = (state, compress) }
+
+  mutating func update(_ bytes: RawSpan) {
     byteCount += UInt64(bytes.byteCount)
     var offset = 0
     if !tail.isEmpty {
@@ -14,11 +20,12 @@ struct HashBlocks: Sendable {
         offset += 1
       }
       guard tail.count == 64 else { return }
-      unsafe compress(tail.span.bytes, 0)
+      let block = tail
+      unsafe compress(block.span.bytes, 0, &state)
       tail.removeAll(keepingCapacity: true)
     }
     while offset + 64 <= bytes.byteCount {
-      compress(bytes, offset)
+      compress(bytes, offset, &state)
       offset += 64
     }
     while offset < bytes.byteCount {
@@ -27,17 +34,21 @@ struct HashBlocks: Sendable {
     }
   }
 
-  mutating func finish(_ compress: (RawSpan, Int) -> Void) {
+  /// Returns the digest.
+  mutating func finish() -> [UInt8] {
     let bitCount = byteCount * 8
     var last = tail + [0x80]
     while last.count % 64 != 56 { last.append(0) }
     last += Self.bytes(of: [UInt32(truncatingIfNeeded: bitCount >> 32), UInt32(truncatingIfNeeded: bitCount)])
     tail = []
-    for offset in stride(from: 0, to: last.count, by: 64) { unsafe compress(last.span.bytes, offset) }
+    for offset in stride(from: 0, to: last.count, by: 64) {
+      unsafe compress(last.span.bytes, offset, &state)
+    }
+    return Self.bytes(of: state)
   }
 
   /// The bytes of big-endian words.
-  static func bytes(of words: [UInt32]) -> [UInt8] {
+  private static func bytes(of words: [UInt32]) -> [UInt8] {
     words.flatMap { word in
       stride(from: 24, through: 0, by: -8).map { UInt8(truncatingIfNeeded: word >> UInt32($0)) }
     }

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Incremental SHA-1 (FIPS 180-4), by which Sentry names parts of files. Never used for security.
 package struct SHA1: Sendable {
-  private var state: [UInt32] = [0x6745_2301, 0xefcd_ab89, 0x98ba_dcfe, 0x1032_5476, 0xc3d2_e1f0]
-  private var blocks = HashBlocks()
+  private var blocks = HashBlocks(initial, compress)
 
   package init() {}
 
@@ -13,19 +12,13 @@ package struct SHA1: Sendable {
     return hash.finish()
   }
 
-  package mutating func update(_ bytes: RawSpan) {
-    var state = state
-    blocks.update(bytes) { Self.compress($0, at: $1, &state) }
-    self.state = state
-  }
+  package mutating func update(_ bytes: RawSpan) { blocks.update(bytes) }
 
-  package mutating func finish() -> [UInt8] {
-    var state = state
-    blocks.finish { Self.compress($0, at: $1, &state) }
-    return HashBlocks.bytes(of: state)
-  }
+  package mutating func finish() -> [UInt8] { blocks.finish() }
 
-  private static func compress(_ bytes: RawSpan, at offset: Int, _ state: inout [UInt32]) {
+  private static let initial: [UInt32] = [0x6745_2301, 0xefcd_ab89, 0x98ba_dcfe, 0x1032_5476, 0xc3d2_e1f0]
+
+  @Sendable private static func compress(_ bytes: RawSpan, _ offset: Int, _ state: inout [UInt32]) {
     // The last 16 words of the schedule.
     var w = InlineArray<16, UInt32>(repeating: 0)
     for index in 0..<16 { w[index] = bytes.uint32(at: offset + 4 * index).byteSwapped }

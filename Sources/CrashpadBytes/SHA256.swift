@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Incremental SHA-256 (FIPS 180-4). Used to identify content, not for security.
 package struct SHA256: Sendable {
-  private var state: [UInt32] = [
-    0x6a09_e667, 0xbb67_ae85, 0x3c6e_f372, 0xa54f_f53a, 0x510e_527f, 0x9b05_688c, 0x1f83_d9ab, 0x5be0_cd19,
-  ]
-  private var blocks = HashBlocks()
+  private var blocks = HashBlocks(initial, compress)
 
   package init() {}
 
@@ -15,19 +12,15 @@ package struct SHA256: Sendable {
     return hash.finish()
   }
 
-  package mutating func update(_ bytes: RawSpan) {
-    var state = state
-    blocks.update(bytes) { Self.compress($0, at: $1, &state) }
-    self.state = state
-  }
+  package mutating func update(_ bytes: RawSpan) { blocks.update(bytes) }
 
-  package mutating func finish() -> [UInt8] {
-    var state = state
-    blocks.finish { Self.compress($0, at: $1, &state) }
-    return HashBlocks.bytes(of: state)
-  }
+  package mutating func finish() -> [UInt8] { blocks.finish() }
 
-  private static func compress(_ bytes: RawSpan, at offset: Int, _ state: inout [UInt32]) {
+  private static let initial: [UInt32] = [
+    0x6a09_e667, 0xbb67_ae85, 0x3c6e_f372, 0xa54f_f53a, 0x510e_527f, 0x9b05_688c, 0x1f83_d9ab, 0x5be0_cd19,
+  ]
+
+  @Sendable private static func compress(_ bytes: RawSpan, _ offset: Int, _ state: inout [UInt32]) {
     var w = [UInt32](repeating: 0, count: 64)
     for index in 0..<16 { w[index] = bytes.uint32(at: offset + 4 * index).byteSwapped }
     for index in 16..<64 {

@@ -131,7 +131,7 @@ struct AssemblyState {
   let missing: Set<String>
   let detail: String?
 
-  /// The states in an answer, by the digests of files; nil if it is none.
+  /// The states in an answer, by the digests of files; nil if the answer has another form.
   static func all(_ answer: [UInt8]) -> [String: AssemblyState]? {
     let tree = unsafe JSONTree(answer.span.bytes)
     guard tree.failure == nil, let root = tree.root, root.kind == .object else { return nil }

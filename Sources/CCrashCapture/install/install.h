@@ -15,10 +15,10 @@ static inline long finish_call(long result) {
   return -1;
 }
 
-// The value of a variable, whose name ends with its equals sign; NULL if there is none. Not getenv(3): some programs
+// The value of a variable, whose name ends with its equals sign; NULL without it. Not getenv(3): some programs
 // define a function of this name with another meaning, as bash does for its own variables.
 const char *find_value(char *const environment[], const char *name);
-// The index of a variable; -1 if there is none.
+// The index of a variable; -1 if it is not set.
 int find_variable(char *const environment[], const char *name);
 
 // Finds the facts that need libc, and those that are available only at the start.

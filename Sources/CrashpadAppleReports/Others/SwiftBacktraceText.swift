@@ -56,7 +56,7 @@ struct SwiftBacktraceText {
     builder.setSwiftException(description, address: address)
   }
 
-  /// Names of generic functions are long; a longer line is none of the backtrace's.
+  /// Names of generic functions are long; no line of a backtrace is longer.
   private static let longestLine = 8192
 
   /// Whether a line can't begin anything below a frame or an image.

@@ -6,7 +6,7 @@ internal import SystemPackage
 struct TriedFiles {
   private(set) var failures: [SymbolInputs.NotOpened] = []
 
-  /// The file at a place; nil if there is none, or one of another kind, or if it can't be opened.
+  /// The file at a place; nil if no file of this kind is there, or if it can't be opened.
   mutating func open(_ path: FilePath, _ inputs: SymbolInputs = SymbolInputs()) -> ElfFile? {
     var file: ElfFile?
     look(at: path) { file = try ElfFile(path, inputs) }
