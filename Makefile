@@ -97,6 +97,7 @@ test: here
 	scripts/handler-library $(HANDLER)
 	$(SWIFT) build $(QUICK) --build-tests $(STRICT)
 	scripts/test-tool .build/test/release .build/test/tool
+	scripts/packages/older .build/test/release
 	scripts/outside .build/test/release .build/test/tool/crashpadctl
 	CRASHPADCTL_HANDLER_LIBRARY=$(CURDIR)/$(HANDLER) CRASHPADCTL=$(CURDIR)/.build/test/tool/crashpadctl \
 	  scripts/test .build/test/release

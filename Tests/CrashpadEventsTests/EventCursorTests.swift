@@ -139,11 +139,13 @@ struct EventCursorTests {
   // MARK: The output
 
   /// Leaves the cursor as a run does that was killed behind `w`.
-  private func kill(_ numbers: [Int], writing text: String, after start: String) throws {
+  ///
+  /// - Parameter restarts: the device of the output has had another number then.
+  private func kill(_ numbers: [Int], writing text: String, after start: String, restarts: Bool = false) throws {
     let status = try FileStatus(at: output, followingLink: true)
     let bytes = Array(text.utf8)
     let writing = CursorText.Writing(
-      device: status.device, number: status.number, start: start.utf8.count, count: bytes.count,
+      device: status.device + (restarts ? 1 : 0), number: status.number, start: start.utf8.count, count: bytes.count,
       digest: CursorText.Writing.digest(bytes))
     let dumps = numbers.map { CursorText.dump(Self.dump($0), day: 20_000) }.joined()
     let cursor = folder.exists("cursor") ? try self.text("cursor") : CursorText.header + "\n"
@@ -157,10 +159,12 @@ struct EventCursorTests {
     try handle.close()
   }
 
-  @Test(arguments: [("", 0), ("eve", 0), ("event 2\n", 0), ("event 2\nother\n", 1)])
-  func `The next run takes back a part, and keeps a whole`(there: String, others: Int) throws {
+  @Test(arguments: [("", 0), ("eve", 0), ("event 2\n", 0), ("event 2\nother\n", 1)], [false, true])
+  func `The next run takes back a part, and keeps a whole`(_ rest: (there: String, others: Int), restarts: Bool) throws
+  {
+    let (there, others) = rest
     try run([1])
-    try kill([2], writing: "event 2\n", after: "event 1\n")
+    try kill([2], writing: "event 2\n", after: "event 1\n", restarts: restarts)
     try append(there)
     try run([1, 2, 3])
     #expect(try lines().filter { $0 != "other" } == ["event 1", "event 2", "event 3"])

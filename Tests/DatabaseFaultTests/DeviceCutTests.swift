@@ -73,7 +73,8 @@ struct DeviceCutTests {
     let prepared = try Tool.shell(
       """
       mkdir host m n && truncate -s 2G host.img && \(host.make) host.img && unshare --mount sh -ec '
-      mount -o loop host.img host; truncate -s \(system.size) host/base.img; \(system.make) host/base.img
+      mount -o loop host.img host; truncate -s 1M host/held.img
+      truncate -s \(system.size) host/base.img; \(system.make) host/base.img
       mount -o loop host/base.img m; cp -a base/db m/; sync; umount m; umount host'
       """, in: folder)
     try #require(prepared.status == 0, "\(prepared.errorText)")
@@ -98,11 +99,12 @@ struct DeviceCutTests {
         (cd m && exec \(prefix) \(run)) > /dev/null 2> errors1 && echo 0 || echo $?
         cp --reflink=always host/run.img host/cut.img
         umount m
+        held=$(losetup --find --show host/held.img); mount -t tmpfs none m
         mount -o loop host/cut.img n
         (cd n && exec \(run)) > output 2> errors2 && echo 0 || echo $?
         (cd n && exec crashpadctl process --database db --now \(DatabasePlan.now) --limit 0) > /dev/null 2> errors3 || echo third $?
         rm -rf cut; mkdir cut; cp -a n/db cut/
-        umount n; umount host
+        umount n; umount m; losetup --detach $held; umount host
 
         """.utf8), to: "point")
     let result = try Tool.shell("exec unshare --mount sh point", in: folder)

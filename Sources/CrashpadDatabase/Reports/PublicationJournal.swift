@@ -53,14 +53,15 @@ package final class PublicationJournal: Sendable {
     }
   }
 
-  /// File numbers are reused: size and time distinguish a new file with an old number.
+  /// File numbers are reused: size and time distinguish a new file with an old number. Without the number of the device, which
+  /// a start of the system may change: btrfs counts its mounts, and disks are numbered as they are found.
   struct Identity: Equatable, Sendable {
     let text: String
 
     init(text: String) { self.text = text }
 
     init(_ file: FileStatus) {
-      text = "\(file.device) \(file.number) \(file.size) \(file.modified) \(file.modifiedNanoseconds)"
+      text = "\(file.number) \(file.size) \(file.modified) \(file.modifiedNanoseconds)"
     }
   }
 

@@ -20,12 +20,20 @@ struct FaultFinder {
     self.report = report
     do { rootSearch = Self.search(try probe.database.root.status().permissions) } catch {
       rootSearch = 0
-      report(Self.unreadable([], error))
+      report(Self.unreadable([], in: probe.database.root.path, error))
     }
   }
 
-  private static func unreadable(_ place: [FileName], _ failure: FileFailure) -> Fault {
-    Fault(
+  /// - Parameter place: the entry that failed, or a report, of which any file in the same directory may have failed.
+  private static func unreadable(_ place: [FileName], in root: FilePath, _ failure: FileFailure) -> Fault {
+    var place = place
+    let folder = place.dropLast().reduce(root) { $0.appending($1) }
+    if !place.isEmpty, failure.path.removingLastComponent() == folder,
+      let name = FileName(bytes: failure.path.lastBytes)
+    {
+      place[place.count - 1] = name
+    }
+    return Fault(
       rule: DatabaseRules.unreadable, place: place, found: .text(failure.errno.description), failure: failure)
   }
 
@@ -52,7 +60,7 @@ struct FaultFinder {
 
   /// Runs `body`; a failure is a fault.
   func reading(_ place: [FileName], _ body: () throws(FileFailure) -> Void) {
-    do { try body() } catch { report(Self.unreadable(place, error)) }
+    do { try body() } catch { report(Self.unreadable(place, in: database.root.path, error)) }
   }
 
   /// The kind of an entry that is not a regular file.

@@ -263,22 +263,27 @@ package final class EventCursor: Sendable {
 
   /// Whether all events of a batch are in the output; else none is there afterwards.
   private func isWritten(_ writing: CursorText.Writing, _ target: AppendedFile?, _ state: inout State) throws -> Bool {
-    guard let target, case let status = try target.file.status(), status.device == writing.device,
-      status.number == writing.number
-    else {
+    let status = try target?.file.status()
+    let there = max(0, (status?.size ?? 0) - writing.start)
+    // The bytes themselves are evidence enough, in a copy of the file, too.
+    if let target, there >= writing.count {
+      let bytes = try target.bytes(at: writing.start, count: writing.count)
+      if CursorText.Writing.digest(bytes) == writing.digest { return true }
+    }
+    guard let target, let status, Self.isSame(status, writing, there) else {
       // It was renamed, removed, or is another one: rather twice than never.
       state.possibleRepeats += Set(state.content.open.compactMap(\.dump.id)).count
       return false
     }
-    guard status.size > writing.start else { return false }
-    let there = status.size - writing.start
-    if there >= writing.count {
-      let bytes = try target.bytes(at: writing.start, count: writing.count)
-      if CursorText.Writing.digest(bytes) == writing.digest { return true }
-    }
     guard there <= writing.count else { throw Failure.outputChanged(target.path, offset: writing.start) }
-    try target.truncate(to: writing.start)
+    if there > 0 { try target.truncate(to: writing.start) }
     return false
+  }
+
+  /// Whether a file is the one that a batch went to. A start of the system may give a device another number: btrfs counts its
+  /// mounts, and disks are numbered as they are found. Then the file has no more than the batch behind its start.
+  private static func isSame(_ status: FileStatus, _ writing: CursorText.Writing, _ there: Int) -> Bool {
+    status.number == writing.number && (status.device == writing.device || there <= writing.count)
   }
 
   /// Puts a file in the place of the cursor that has each dump once. It is no failure if that can't be done now.
