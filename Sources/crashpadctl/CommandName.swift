@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
+import CrashpadBytes
 import CrashpadFiles
 import SystemPackage
 
@@ -46,6 +47,21 @@ enum CommandName {
       Usage: crashpadctl \(group)<subcommand>
         See 'crashpadctl \(group)--help' for more information.
       """, .usage)
+  }
+
+  /// The parser's message; if it is about an option before the command, with the place where options belong.
+  static func adding(to message: String, _ arguments: [String]) -> String {
+    let mark = "Unknown option '"
+    guard let start = message.firstRange(of: mark)?.upperBound, let end = message[start...].firstIndex(of: "'"),
+      let path = arguments.indices.lazy.map({ resolve(Array(arguments[$0...])).path }).first(where: {
+        // A word before may be the value of the option.
+        if case .command? = $0.last?.kind { true } else { false }
+      })
+    else { return message }
+    let command = path.map(\.name).joined(separator: " ")
+    let next = message.index(after: end)
+    return message[..<next] + ". Options come after the command: 'crashpadctl \(command) \(message[start..<end])'"
+      + message[next...]
   }
 
   /// The commands that an unknown word may stand for, with the words of their group.

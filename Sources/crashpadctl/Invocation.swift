@@ -87,6 +87,8 @@ struct Invocation {
     let (path, rest) = CommandName.resolve(arguments)
     if case .command(let command)? = path.last?.kind {
       text = PeerNames.adding(to: Self.naming(command.unknownOption(rest), command, text), for: command)
+    } else {
+      text = CommandName.adding(to: text, arguments)
     }
     let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
     return lines.map { TextFormat.printable(String($0)) }.joined(separator: "\n")
