@@ -69,6 +69,12 @@ extension ReportWriter {
       json.member("code", exception.code)
       if exception.isAddressKnown { json.member("address", exception.address) }
       if exception.isInfoKnown { json.member("info", exception.info) }
+      guard let sender = exception.sender else { return }
+      json.object("sender") { json in
+        json.member("pid", sender.processID)
+        json.member("uid", sender.userID)
+        if let isItself = sender.isItself { json.member("isItself", isItself) }
+      }
     }
   }
 

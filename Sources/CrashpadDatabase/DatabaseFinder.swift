@@ -41,7 +41,7 @@ package struct DatabaseFinder: Sendable {
     // A part of a database, perhaps, that can't be looked at.
     var unknown: FileFailure?
     do throws(FileFailure) {
-      if try isDatabase(folder, names) { return onEvent(.found(database(folder, onEvent))) }
+      if try isDatabase(folder) { return onEvent(.found(database(folder, onEvent))) }
     } catch { unknown = error }
     defer { if let unknown { onEvent(.unreadable(unknown)) } }
     if depth == maximumDepth { return }
@@ -60,52 +60,11 @@ package struct DatabaseFinder: Sendable {
 
   // MARK: Evidence
 
-  /// Other programs use the names `new`, `pending` and `completed` too. So there has to be something that only a
-  /// database has: settings, the directory of intermediate dumps, or a report's file; or all the directories, without
-  /// any foreign entry in them. Throws if only a directory that can't be read could have it.
-  private func isDatabase(_ folder: Folder, _ names: [FileName]) throws(FileFailure) -> Bool {
-    func has(_ name: FileName, _ kind: FileStatus.Kind) throws(FileFailure) -> Bool {
-      guard names.contains(name) else { return false }
-      return try folder.status(name)?.kind == kind
-    }
-    if try has(DatabaseLayout.pendingDumps, .directory) { return true }
-    var directories = 0
-    var hasReports = false
-    var hasForeign = false
-    var failure: FileFailure?
-    for name in DatabaseLayout.directories where try has(name, .directory) {
-      directories += 1
-      let entries: [FileName]
-      do { entries = try folder.folder(name).names() } catch {
-        failure = failure ?? error
-        continue
-      }
-      for entry in entries where !entry.hasPrefix(".") {
-        if Self.isReportFile(entry) { hasReports = true } else { hasForeign = true }
-      }
-    }
-    if directories >= 2 && hasReports || directories >= 3 && !hasForeign { return true }
-    if try has(DatabaseLayout.settings, .regular), try Self.isSettings(folder) { return true }
-    if let failure { throw failure }
-    return false
-  }
-
-  /// Whether this is `<uuid>.dmp`, `.meta` or `.lock`, or the attachments of a report.
-  private static func isReportFile(_ name: FileName) -> Bool {
-    if name.uuid != nil { return true }
-    return [DatabaseLayout.reportExtension, DatabaseLayout.metadataExtension, DatabaseLayout.lockExtension].contains {
-      name.removing(suffix: $0)?.uuid != nil
-    }
-  }
-
-  private static func isSettings(_ folder: Folder) throws(FileFailure) -> Bool {
-    let file: OpenFile?
-    do { file = try folder.openIfPresent(DatabaseLayout.settings) } catch {
-      if error.isNotAFile { return false }
-      throw error
-    }
-    guard let file else { return false }
-    return DatabaseSettings.hasMagic(try file.prefix(DatabaseSettings.size))
+  /// Throws if only a directory or file that can't be read could say so.
+  private func isDatabase(_ folder: Folder) throws(FileFailure) -> Bool {
+    let traces = DatabaseTraces(folder, isFast: false)
+    if !traces.isDatabase, let failure = traces.failure { throw failure }
+    return traces.isDatabase
   }
 
   // MARK: Counts
@@ -124,7 +83,7 @@ package struct DatabaseFinder: Sendable {
     func reports(_ state: ReportState) -> Int {
       names(state.folderName).count { $0.removing(suffix: DatabaseLayout.reportExtension)?.uuid != nil }
     }
-    do { database.hasSettings = try Self.isSettings(folder) } catch { onEvent(.unreadable(error)) }
+    do { database.hasSettings = try DatabaseTraces.hasSettings(folder) } catch { onEvent(.unreadable(error)) }
     database.pendingReports = reports(.pending)
     database.completedReports = reports(.completed)
     for name in names(DatabaseLayout.pendingDumps) where !name.hasPrefix(".") {

@@ -49,7 +49,7 @@ extension CoreReader {
         notes.process = note.content
       }
     case CoreFormat.noteSIGINFO:
-      guard check(note, has: layout.signalAddress + layout.wordSize, "NT_SIGINFO") else { return }
+      guard check(note, has: layout.signalAddress + 8, "NT_SIGINFO") else { return }
       if let last = notes.signals.indices.last {
         if notes.signals[last].info == nil { notes.signals[last].info = note.content }
       } else {
@@ -161,6 +161,10 @@ extension CoreReader {
       // For a fault raised by the kernel, this field is the address; for other signals, the sender.
       if code > 0, [4, 5, 7, 8, 11].contains(number) {
         exception.address = layout.word(bytes, at: info.offset + layout.signalAddress)
+      } else if exception.sending != nil {
+        // The word that all minidumps and the handler's dumps have.
+        exception.address = bytes.uint64(at: info.offset + layout.signalAddress)
+        exception.takeSender(processID: snapshot.processID)
       }
     } else {
       // Without it neither the sender nor the address is known; code 0 would say that a process sent the signal.

@@ -21,6 +21,14 @@ struct SignalNames: Sendable {
     return code > 0 && (common == nil || common?.name == "SI_KERNEL")
   }
 
+  /// Signals that say what a thread did. One that a process sent says nothing of that.
+  private static let ofThreads: Set<String> = [
+    "SIGSEGV", "SIGBUS", "SIGILL", "SIGTRAP", "SIGFPE", "SIGSYS", "SIGEMT", "SIGABRT", "SIGPIPE", "SIGXCPU", "SIGXFSZ",
+    "SIGTTIN", "SIGTTOU",
+  ]
+
+  func isOfThread(_ number: UInt32) -> Bool { Self.ofThreads.contains(name(of: number)) }
+
   /// Whether `si_addr` is set for the signal.
   func hasAddress(_ number: UInt32) -> Bool {
     ["SIGSEGV", "SIGBUS", "SIGILL", "SIGFPE", "SIGTRAP"].contains(name(of: number))

@@ -129,6 +129,7 @@ package struct MinidumpReader {
       if snapshot.processID == nil { snapshot.processID = number("Pid:", in: status, bytes) }
       snapshot.parentProcessID = number("PPid:", in: status, bytes)
     }
+    snapshot.exception?.takeSender(processID: snapshot.processID)
   }
 
   private mutating func checkOverlaps() {

@@ -69,13 +69,13 @@ extension MinidumpWriter {
     guard let exception = snapshot.exception else { return }
     let start = writer.position
     // The format has room for 15 parameters.
-    let codes = exception.codes.prefix(15)
+    let codes = exception.recordedCodes.prefix(15)
     writer.uint32(threadIDs[exception.threadID])
     writer.uint32(0)
     writer.uint32(exception.code)
     writer.uint32(exception.info)  // ExceptionFlags
     writer.uint64(0)  // ExceptionRecord: a further one
-    writer.uint64(exception.address)
+    writer.uint64(exception.recordedAddress)
     writer.uint32(UInt32(codes.count))
     writer.uint32(0)
     for code in codes { writer.uint64(code) }

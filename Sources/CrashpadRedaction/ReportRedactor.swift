@@ -159,6 +159,7 @@ struct ReportRedactor {
     copy.address = exception.address
     copy.isAddressKnown = exception.isAddressKnown
     copy.codes = exception.codes
+    copy.sender = exception.sender
     copy.signal = exception.signal
     return copy
   }

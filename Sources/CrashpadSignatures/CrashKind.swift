@@ -208,6 +208,9 @@ struct CrashKind: Sendable {
       let code = exception.codes.count > 2 ? Int32(truncatingIfNeeded: exception.codes[2]) : 0
       signal(darwinName(exception.info), code, exception, snapshot)
     case .linuxSignal where exception.code == 0 && !exception.isInfoKnown: text = "signal:unknown"
+    case .linuxSignal where !isFirst && exception.sending != nil && exception.isOfItself != true:
+      // No fault, and no abort(): whatever it was, another process ended it, or kill() did.
+      text = "signal:" + linuxSignalName(Int32(truncatingIfNeeded: exception.code)).replacing(" ", with: "-")
     case .linuxSignal:
       signal(
         linuxSignalName(Int32(truncatingIfNeeded: exception.code)),

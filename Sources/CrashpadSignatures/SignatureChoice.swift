@@ -122,10 +122,18 @@ struct SignatureChoice {
       return takeOther(from: start)
     }
     let path = entries[own].isNamed || !kind.isAbort ? nil : stack.path(from: own)
-    stack.take(own, "in-app", "the first function of the program that no rule skips")
+    stack.take(own, "in-app", "the first function of the program that no rule skips", mark: programMark(own))
     if let path { return stack.add(path, path) }
     if kind.isHang { return }
     if isWrapper(own, from: start) { takeCaller(of: own) } else { takeNext(above: own, from: start) }
+  }
+
+  /// Each program has its main function: the name alone would make one group of several programs.
+  private func programMark(_ index: Int) -> String {
+    guard entries[index].rule?.frameClass == .entry, entries[index].isNamed, let module = entries[index].module else {
+      return ""
+    }
+    return " of " + module.name
   }
 
   private func isOwn(_ index: Int) -> Bool { entries[index].isInApp && stack.isTaken(index, mayBeEntry: true) }

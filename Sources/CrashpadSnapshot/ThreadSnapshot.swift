@@ -83,6 +83,8 @@ public struct ExceptionSnapshot: Sendable {
   package var isAddressKnown = true
   /// The address of the fault; 0 if the exception has none.
   public var address: UInt64 = 0
+  /// The process that sent the signal; nil if none did, or it is not known.
+  public var sender: SignalSender?
   /// All codes of the exception, its type first.
   public var codes: [UInt64] = []
   public var context: CPUContext?

@@ -71,6 +71,7 @@ extension CrashView {
     /// Nil if the input has a signal alone.
     package var address: UInt64? { snapshot.isAddressKnown ? snapshot.address : nil }
     package var codes: [UInt64] { snapshot.codes }
+    package var sender: SignalSender? { snapshot.sender }
     package var context: CPUContext? { snapshot.context }
     package var signal: UInt32? { snapshot.signal }
     package var isSimulated: Bool { snapshot.isSimulated }

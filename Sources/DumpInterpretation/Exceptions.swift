@@ -72,6 +72,7 @@ extension DumpInterpreter {
       exception.codes = [UInt64(exception.code), UInt64(exception.info), UInt64(code.uint32(in: bytes) ?? 0)]
     }
     exception.address = address.uint64(in: bytes) ?? 0
+    exception.takeSender(processID: snapshot.processID)
     let layout = DarwinStateLayout.of(architecture)
     let float = fields.floatState.value(ofSize: layout.floatSize)
     if let thread = fields.threadState.value(ofSize: layout.threadSize), isLinux || float != nil {

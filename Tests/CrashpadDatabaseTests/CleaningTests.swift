@@ -52,14 +52,21 @@ struct CleaningTests {
 
   @Test("Files in new/ go when they are three days old, to the second")
   func newFiles() throws {
-    for (name, age) in [("old.dmp", 0), ("older", -1), ("young.dmp", 1)] {
+    let names = (1...3).map { "\($0)b4e28ba-2fa1-41d2-883f-0016d3cca427" }
+    for (name, age) in [("\(names[0]).dmp", 0), ("\(names[1]).lock", -1), ("\(names[2]).dmp", 1)] {
       try files.write("new/\(name)", bytes: 3, modified: Self.limit + age)
+    }
+    try FileManager.default.createSymbolicLink(
+      atPath: files.url("new/\(names[2]).lock").path, withDestinationPath: "/nowhere/at/all")
+    // Files of other programs stay: a directory of mail has its messages in new/.
+    for name in ["1700000000.host", "old.dmp", "\(names[0]).txt"] {
+      try files.write("new/\(name)", bytes: 3, modified: 1)
     }
     try FileManager.default.createSymbolicLink(
       atPath: files.url("new/link").path, withDestinationPath: "/nowhere/at/all")
     try FileManager.default.createDirectory(at: files.url("new/folder"), withIntermediateDirectories: false)
     try files.touch("new/folder", 1000)
-    try clean(expecting: ["new-file new/old.dmp", "new-file new/older"])
+    try clean(expecting: ["new-file new/\(names[0]).dmp", "new-file new/\(names[1]).lock"])
   }
 
   @Test("The files of a run that lives stay, however old they are; those of an ended one go")
@@ -282,7 +289,7 @@ struct CleaningTests {
 
   @Test("An entry that is no longer a leftover stays")
   func changed() throws {
-    try files.write("new/a.dmp", bytes: 3, modified: 1000)
+    try files.write("new/3b4e28ba-2fa1-41d2-883f-0016d3cca427.dmp", bytes: 3, modified: 1000)
     try files.write("pending/\(Self.id).dmp", bytes: 3, modified: 1000)
     try files.write("completed/\(Self.id).meta", bytes: 3)
     let other = "2b4e28ba-2fa1-41d2-883f-0016d3cca427"
@@ -290,7 +297,7 @@ struct CleaningTests {
     let leftovers = files.database.leftovers(now: Int64(Self.now)).found
     #expect(
       leftovers.map(\.kind) == [.newFile, .reportWithoutMetadata, .metadataWithoutReport, .attachmentsWithoutReport])
-    try files.touch("new/a.dmp", Self.now)
+    try files.touch("new/3b4e28ba-2fa1-41d2-883f-0016d3cca427.dmp", Self.now)
     try files.write("pending/\(Self.id).meta", bytes: 3)
     try files.write("completed/\(Self.id).dmp", bytes: 3)
     try files.write("completed/\(other).dmp", bytes: 3)

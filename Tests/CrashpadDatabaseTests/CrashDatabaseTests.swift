@@ -80,7 +80,7 @@ struct CrashDatabaseTests {
     let other = work.appending("other")
     #expect(throws: CrashDatabase.OpenFailure.notADatabase(other)) { _ = try CrashDatabase(other) }
     for (index, part) in (parts + ["settings.dat", "rejected"]).enumerated() {
-      try scratch.temporary.write([], to: "p\(index)/\(part)/x")
+      try scratch.temporary.write([], to: "p\(index)/\(part)/.x")
       let database = try CrashDatabase(work.appending("p\(index)"))
       if part != "pending" { #expect(try database.listing(of: .pending).reports.isEmpty) }
       #expect(try scratch.temporary.names(in: "p\(index)") == [part], "reading makes nothing")
@@ -88,6 +88,25 @@ struct CrashDatabaseTests {
     #expect(failureCode { _ = try CrashDatabase(work.appending("missing")) } == .noSuchFileOrDirectory)
     try FileManager.default.createSymbolicLink(atPath: scratch.temporary.url("link").path, withDestinationPath: "db")
     #expect(try CrashDatabase(work.appending("link")).path == work.appending("link"))
+  }
+
+  @Test(
+    "A directory with entries of another program, and none of a database, is none",
+    arguments: ["new", "pending", "completed", "attachments", "rejected"])
+  func openOther(_ part: String) throws {
+    let work = FilePath(scratch.temporary.work.path)
+    try scratch.temporary.write([], to: "mail/\(part)/1700000000.host")
+    try scratch.temporary.write([], to: "mail/cur/1600000000.host")
+    let (mail, entry) = (work.appending("mail"), work.appending("mail/\(part)/1700000000.host"))
+    #expect(throws: CrashDatabase.OpenFailure.otherProgram(mail, entry: entry)) { _ = try CrashDatabase(mail) }
+    let own = part == "rejected" ? "rejected/a.reason" : "\(part)/\(id.text).dmp"
+    for own in [own, "settings.dat", "pending-serialized-ios-dump/a"] {
+      try scratch.temporary.write(own == "settings.dat" ? Sample.settings() : [], to: "mail/\(own)")
+      _ = try CrashDatabase(mail)
+      try FileManager.default.removeItem(at: scratch.temporary.url("mail/\(own)"))
+      try? FileManager.default.removeItem(at: scratch.temporary.url("mail/pending-serialized-ios-dump"))
+    }
+    #expect(throws: CrashDatabase.OpenFailure.self) { _ = try CrashDatabase(mail) }
   }
 
   // MARK: Reports

@@ -100,7 +100,7 @@ struct ChoiceTests {
       "trap · Cart::run::λ1"
     ),
     (["+0x42e74|shop"], "trap · shop+0x42e74"), (["qsort|libc.so.6", "sort_items|shop"], "trap · sort_items · qsort"),
-    (["memcpy|libc.so.6", "main|shop", "__libc_start_main|libc.so.6", "_start|shop"], "trap · main"),
+    (["memcpy|libc.so.6", "main|shop", "__libc_start_main|libc.so.6", "_start|shop"], "trap · main of shop"),
     (
       ["g_object_unref|libgobject-2.0.so.0", "g_main_loop_run|libglib-2.0.so.0", "_start|shop"],
       "trap · g_object_unref (system)"

@@ -39,7 +39,7 @@ struct LinuxRoundTripTests {
     }
   }
 
-  @Test("The exception has Breakpad's form", arguments: [(11, 1), (6, -6), (-1, 0)] as [(Int32, Int32)])
+  @Test("The exception has Breakpad's form", arguments: [(11, 1), (7, 2), (-1, 0)] as [(Int32, Int32)])
   func exception(_ number: Int32, _ code: Int32) throws {
     var dump = SynthLinuxDump()
     dump.signal = (number, code, 0x1234)
@@ -50,6 +50,26 @@ struct LinuxRoundTripTests {
     #expect(exception.address == 0x1234 && exception.codes == [])
     #expect(exception.threadID == dump.threads[0].id)
     #expect(exception.context?.instructionPointer == dump.threads[0].registers.pc)
+  }
+
+  /// Signals of all three forms: with the sender in place of an address, among the parameters, and with other parameters.
+  @Test(
+    "The sender of a signal comes back, from where Crashpad writes it",
+    arguments: [6, 11, 15, 29, 31] as [Int32], [0, -1, -6] as [Int32])
+  func sender(_ number: Int32, _ code: Int32) throws {
+    for (process, isItself) in [(77 as UInt64, false), (UInt64(SynthLinuxDump().pid), true)] {
+      var dump = SynthLinuxDump()
+      dump.signal = (number, code, process | 1000 << 32)
+      let trip = try RoundTrip(dump.bytes)
+      let sender = SignalSender(processID: UInt32(process), userID: 1000, isItself: isItself)
+      #expect(trip.original.exception?.sender == sender)
+      #expect(trip.original.exception?.address == 0)
+      let exception = try #require(trip.reading.snapshot?.exception)
+      #expect(exception.address == 0 && exception.isOfItself == isItself)
+      #expect(exception.sender == sender)
+      let word = process | 1000 << 32
+      #expect(exception.codes == (number == 29 ? [word, 0] : [6, 15].contains(number) ? [process, 1000, 0] : []))
+    }
   }
 
   @Test("Threads come back with names, registers and stacks", arguments: SynthArchitecture.allCases)

@@ -37,6 +37,7 @@ struct PathDocumentTests {
     #"crashpadctl process -f json -d "$N""#,
     #"crashpadctl upload -f json -d "$N" --url http://127.0.0.1:9/ --dry-run"#,
     #"cp "$N.dmp" "$N/pending/$N.dmp"; : > "$N/new/$N"; chmod 755 "$N" "$N/new"; chmod 666 "$N/new/$N"; touch -d 2020-01-01 "$N/new/$N" "$N"/rejected/*; ln -s loop "$N/completed/$ID.dmp"; crashpadctl prune -n -f json -d "$N" --max-reports 0 --max-size 1KiB --pending --clean --rejected-age none"#,
+    #"crashpadctl prune -n -f json -d "$N" --clean --rejected-age 1d"#,
     #"crashpadctl database check -f json -d "$N""#,
     #"crashpadctl database check --repair -n -f json -d "$N""#,
     #"crashpadctl find -f json . "$N.no""#,

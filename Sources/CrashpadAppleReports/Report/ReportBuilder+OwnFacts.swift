@@ -52,6 +52,9 @@ extension ReportBuilder {
     exception.isAddressKnown = value["address"] != nil
     exception.info = value["info"]?.uint32 ?? 0
     exception.isInfoKnown = value["info"] != nil
+    if let sender = value["sender"], let process = sender["pid"]?.uint32, let user = sender["uid"]?.uint32 {
+      exception.sender = SignalSender(processID: process, userID: user, isItself: sender["isItself"]?.bool)
+    }
     snapshot.exception = exception
     setExceptionContext()
   }

@@ -19,6 +19,9 @@ public struct CrashDatabase: Sendable {
     case file(FileFailure)
     /// The directory contains no part of a database.
     case notADatabase(FilePath)
+    /// The directory has names of a database, but this entry below it is another program's, and nothing is there that only a
+    /// database has.
+    case otherProgram(FilePath, entry: FilePath)
 
     /// The failure of a file, or this failure.
     package var cause: any Error { if case .file(let failure) = self { failure } else { self } }
@@ -28,17 +31,26 @@ public struct CrashDatabase: Sendable {
       switch self {
       case .file(let failure): "\(failure)"
       case .notADatabase: "not a Crashpad database (no settings.dat, none of its directories)"
+      case .otherProgram(_, let entry): "not a Crashpad database, but another program's directory (it has \(entry))"
       }
     }
   }
 
   /// Opens the directory at `path`.
   public init(_ path: FilePath) throws(OpenFailure) {
+    var hasName = false
     do throws(FileFailure) {
       root = try Folder(path)
-      for name in DatabaseLayout.all where try root.status(name) != nil { return }
+      for name in DatabaseLayout.all where try root.status(name) != nil {
+        hasName = true
+        break
+      }
     } catch { throw .file(error) }
-    throw .notADatabase(path)
+    guard hasName else { throw .notADatabase(path) }
+    let traces = DatabaseTraces(root, isFast: true)
+    if traces.isOfAnotherProgram, let foreign = traces.foreign {
+      throw .otherProgram(path, entry: foreign.reduce(path) { $0.appending($1) })
+    }
   }
 
   /// Opens the database at `path` after making the missing parts, mode 0700: including the directory, but not its

@@ -15,7 +15,7 @@ extension FaultFinder {
         Leftover(kind, place, size: UInt64(clamping: status.size), since: status.modified)
       }
       guard status.kind == .regular else {
-        let isLeft = isOld && status.kind != .directory
+        let isLeft = isOld && status.kind != .directory && (name.isOfReport || name.hasPrefix(SessionFile.prefix))
         return add(
           Fault(
             rule: DatabaseRules.foreignEntry, place: place, found: Self.kind(status.kind),
@@ -29,6 +29,9 @@ extension FaultFinder {
           return add(Fault(rule: DatabaseRules.deadRun, place: place, leftover: leftover(.endedSession)))
         case .unknown: break
         }
+      } else if !name.isOfReport {
+        // A file that neither Crashpad nor this library made is another program's.
+        return try addForeign(place, in: folder)
       }
       add(
         Fault(

@@ -16,6 +16,9 @@ package enum EndOfProcess: Sendable, Hashable {
     case .windows: self = Self.windows.contains(exception.code) ? .itself : .fault
     case .softSignal: self = Self.signals.contains(exception.info) ? .itself : .fault
     case .linuxSignal where exception.code == 0 && !exception.isInfoKnown: self = .unknown
+    case .linuxSignal where exception.sending != nil && exception.isOfItself != true:
+      // Another process ended it; or the process itself, by kill(), without that the dump says so.
+      self = exception.isOfItself == false || !Self.signals.contains(exception.code) ? .fault : .unknown
     case .linuxSignal: self = Self.signals.contains(exception.code) ? .itself : .fault
     case .mach: self = Self.mach(exception)
     }

@@ -33,7 +33,7 @@ package struct ExceptionDescription: Sendable, Hashable {
       case .linuxSignal:
         Self.signal(
           exception.code, exception.isInfoKnown ? Int32(bitPattern: exception.info) : nil,
-          exception.isAddressKnown ? exception.address : nil, SignalNames.linux)
+          exception.isAddressKnown ? exception.address : nil, SignalNames.linux, sent: SignalSending(exception))
       case .nsException:
         Self(
           "NSException", "an uncaught Objective-C exception",
@@ -117,8 +117,12 @@ package struct ExceptionDescription: Sendable, Hashable {
 
   // MARK: Signals
 
-  /// - Parameter code: nil if it is not known; the signal of a fault is then taken for one.
-  private static func signal(_ number: UInt32, _ code: Int32?, _ address: UInt64?, _ names: SignalNames) -> Self {
+  /// - Parameters:
+  ///   - code: nil if it is not known; the signal of a fault is then taken for one.
+  ///   - sent: nil if no process is known to have sent the signal.
+  private static func signal(
+    _ number: UInt32, _ code: Int32?, _ address: UInt64?, _ names: SignalNames, sent: SignalSending? = nil
+  ) -> Self {
     var title = names.name(of: number)
     let row = code.flatMap { names.codeRow($0, of: number) }
     // On Linux 0 is SI_USER; on Darwin 0 is not a code.
@@ -128,6 +132,7 @@ package struct ExceptionDescription: Sendable, Hashable {
     if let address, names.hasAddress(number), code.map(names.isFault) ?? true, !hasNoAddress {
       title += " at \(hex(address))"
     }
+    if let sent, sent.replacesMeaning { return Self(title, sent.event ?? row?.event, [row]) }
     let signal = names.row(of: number)
     let isSent = row != nil && row?.context == nil
     let isWild = hasNoAddress && signal?.name == "SIGSEGV"

@@ -25,6 +25,7 @@ extension ExplanationBuilder {
       result.advice += hasCode ? advice : advice.filter { !$0.containsBytes("si_code") }
       let endedBy = description.rows.lazy.map(\.endedBy).first { !$0.isEmpty } ?? CodeReading(first).endedBy
       if !endedBy.isEmpty { result.endedBy.append(sentence(endedBy)) }
+      if let sent = SignalSending(exception) { explainSending(sent) }
       result.certainty = .stated
     } else {
       result.notKnown.append("What \(description.title) means: the table does not have it.")
@@ -35,6 +36,13 @@ extension ExplanationBuilder {
     addTrap(exception)
     explainVerdict(exception)
     addStacks()
+  }
+
+  /// Names the process that sent a signal in place of what the table says of all signals.
+  private mutating func explainSending(_ sent: SignalSending) {
+    if let endedBy = sent.endedBy { result.endedBy = [endedBy] }
+    result.advice.removeAll { $0.containsBytes("si_pid") }
+    if let advice = sent.advice { result.advice.insert(advice, at: 0) }
   }
 
   /// Explains a report that has neither exception nor termination by its stacks and messages.

@@ -138,6 +138,9 @@ struct InspectDocument {
       $0.exception.isSimulated ? true : nil
     },
     .number("signal", "The signal that it became.", .omittable) { $0.exception.signal },
+    .object("sender", sender, "The process that sent the signal, if the dump has it.", .omittable) {
+      $0.exception.sender
+    },
     .texts("codes", of: .word, "All parameters.") { $0.exception.codes.map { TextFormat.hex($0) } },
     .number("thread_id", "The thread.") { owner in
       owner.view.crashedThread.map { owner.view.thread($0).id } ?? owner.exception.threadID
@@ -149,6 +152,11 @@ struct InspectDocument {
       .omittable
     ) { $0.view.thrownType },
     .members(of: InstructionRecord.members) { $0.view })
+
+  private static let sender = Record<SignalSender>(
+    .number("pid", "Its id.", .always) { $0.processID },
+    .number("uid", "The id of its user.", .always) { $0.userID },
+    .flag("is_itself", "Whether it is the process itself; null if that is not known.", .nullable) { $0.isItself })
 
   private static func name(of kind: ExceptionSnapshot.Kind) -> String {
     switch kind {

@@ -34,7 +34,7 @@ struct DatabaseInputs {
     let path = FilePath(argument: argument)
     do { add(try CrashDatabase(path)) } catch {
       switch error {
-      case .notADatabase: arguments.append(argument)
+      case .notADatabase, .otherProgram: arguments.append(argument)
       // These fail as inputs too, but for a file.
       case .file(let failure) where failure.path == path && Self.isOfInput(failure.errno): arguments.append(argument)
       // As a directory with dumps, a database would have other crashes, and no client id.

@@ -100,6 +100,7 @@ extension CrashDatabase.OpenFailure: ExplainedError {
     switch self {
     case .file(let failure): failure.explanation(creating: false)
     case .notADatabase: FailureText(description, .noInput)
+    case .otherProgram: FailureText(TextFormat.printable(description), .noInput)
     }
   }
 }
