@@ -19,7 +19,7 @@ struct StandardStreamTests {
   }
 
   @Test(
-    "A closed pipe ends the tool with status 0, without a message",
+    "A closed pipe ends the tool by SIGPIPE, without a message",
     arguments: [
       "inspect --tree crash.idump", "inspect --hex crash.idump", "inspect --format json crash.idump",
       "validate --format json many", "validate --format sarif many", "validate many", "validate --rules",
@@ -31,9 +31,17 @@ struct StandardStreamTests {
     let result = try Tool.shell(
       "mkfifo pipe; : < pipe & { sleep 0.2; crashpadctl \(command); echo status $? >&2; } > pipe", in: folder())
     let status = result.errorText.split(separator: "\n").last
-    #expect(status == "status 0")
+    #expect(status == "status \(128 + SIGPIPE)")
     let words = result.errorText.split(separator: "\n").dropLast().filter { !$0.hasPrefix("crashpadctl: ") }
     #expect(words.isEmpty, "\(words)")
+  }
+
+  @Test("A closed pipe is an error of the output if SIGPIPE is ignored")
+  func ignoredPipe() throws {
+    let result = try Tool.shell(
+      "trap '' PIPE; mkfifo pipe; : < pipe & { sleep 0.2; crashpadctl validate many; echo status $? >&2; } > pipe",
+      in: folder())
+    #expect(result.errorText == "crashpadctl: error: standard output: Broken pipe\nstatus 74\n")
   }
 
   @Test("head gets its first lines")

@@ -11,13 +11,16 @@ public struct PendingDump: Sendable, Hashable {
   public let size: Int
   /// The time of the file's last change, in seconds since 1970.
   public let modified: Int64
+  /// The part of a second in that time, in nanoseconds.
+  package let modifiedNanoseconds: Int64
   /// Whether a live program holds the file's open-file-description lock. Only checked for locked dumps.
   package let isOwned: Bool
 
-  package init(name: FileName, size: Int, modified: Int64, isOwned: Bool) {
+  package init(name: FileName, size: Int, modified: Int64, modifiedNanoseconds: Int64 = 0, isOwned: Bool) {
     self.name = name
     self.size = size
     self.modified = modified
+    self.modifiedNanoseconds = modifiedNanoseconds
     self.isOwned = isOwned
   }
 
@@ -26,6 +29,7 @@ public struct PendingDump: Sendable, Hashable {
     let isLocked = name.hasSuffix(DatabaseLayout.lockedExtension)
     self.init(
       name: name, size: status.size, modified: status.modified,
+      modifiedNanoseconds: status.modifiedNanoseconds,
       isOwned: isLocked ? try Self.isOwned(name, in: folder) : false)
   }
 

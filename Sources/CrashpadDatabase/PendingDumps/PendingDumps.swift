@@ -60,7 +60,9 @@ extension CrashDatabase {
       guard error.errno == .fileExists else { throw error }
       throw FileFailure(folder.path.appending(dump.unlockedName), .fileExists)
     }
-    return PendingDump(name: dump.unlockedName, size: dump.size, modified: dump.modified, isOwned: false)
+    return PendingDump(
+      name: dump.unlockedName, size: dump.size, modified: dump.modified, modifiedNanoseconds: dump.modifiedNanoseconds,
+      isOwned: false)
   }
 
   /// The first byte of every dump: the start of its root map.

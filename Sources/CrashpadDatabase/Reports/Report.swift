@@ -62,6 +62,8 @@ public struct Report: Sendable, Hashable {
 
   /// The time of the file's last change, in seconds since 1970.
   package let modified: Int64
+  /// The part of a second in that time, in nanoseconds.
+  package var modifiedNanoseconds: Int64 = 0
 }
 
 /// The place of a report's file.
@@ -110,7 +112,7 @@ struct ReportReader {
     }
     return Report(
       id: id, state: state, fileName: name, size: status.size, attachments: try attachments(of: stem),
-      metadata: metadata, modified: status.modified)
+      metadata: metadata, modified: status.modified, modifiedNanoseconds: status.modifiedNanoseconds)
   }
 
   private func metadata(_ stem: FileName) throws(FileFailure) -> Report.Metadata {

@@ -191,11 +191,18 @@ extension CodeParser {
 
   // MARK: Signals
 
+  /// Whether each word is a number or a signal, as in "139 segv".
+  private var areCodes: Bool {
+    tokens.allSatisfy { token in
+      token.number != nil || ["", "SIG"].contains { MeaningTable.signal(named: $0 + token.upper) != nil }
+    }
+  }
+
   /// Parses "SIGSEGV SEGV_MAPERR", "SIGBUS 2".
   mutating func signal(_ token: CodeToken) -> CodeAnswer? {
     let start = position
-    // In a sentence, "int" and "stop" are words of it.
-    let short = tokens.count == 1 ? MeaningTable.signal(named: "SIG" + token.upper) : nil
+    // In a sentence, "int" and "stop" are words of it; among codes, they are signals.
+    let short = areCodes ? MeaningTable.signal(named: "SIG" + token.upper) : nil
     guard let row = MeaningTable.signal(named: token.upper) ?? short else { return realTime(token) }
     position += 1
     guard let word = nextToken() else { return CodeAnswer(words(from: start), [CodeReading(row)]) }

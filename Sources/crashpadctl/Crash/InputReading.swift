@@ -23,7 +23,7 @@ extension DumpInput {
   }
 
   private func redacted() throws -> DumpInput {
-    if let refusal = Sentences.refusalToRedact(format) { throw refusal }
+    if let refusal = Sentences.refusalToRedact(self) { throw refusal }
     let output = MemoryOutput()
     _ = try Redaction().redact(file, to: output)
     return try DumpInput(InputFile(bytes: output.bytes))

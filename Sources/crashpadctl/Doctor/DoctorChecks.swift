@@ -80,6 +80,14 @@ struct DoctorChecks {
     return nil
   }
 
+  /// A mistyped path would become a new tree: `run` makes no parents.
+  mutating func addLackingDirectory(of database: FilePath) {
+    let parent = TextFormat.printable(database.removingLastComponent())
+    add(
+      "database", .missing, "\(TextFormat.printable(database)): its directory \(parent) does not exist",
+      "run does not start a program", "make the directory, or name another database with --database")
+  }
+
   mutating func addDatabase(_ database: FilePath, _ trial: TrialFolder?, _ filter: CallFilter?) {
     let path = TextFormat.printable(database)
     let place = Self.trialPlaces(database)[0]

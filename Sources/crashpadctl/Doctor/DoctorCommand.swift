@@ -75,7 +75,11 @@ struct DoctorCommand: Command {
     var checks = DoctorChecks()
     checks.addSystem(facts)
     var folder = TrialFolder(in: DoctorChecks.trialPlaces(database))
-    checks.addDatabase(database, folder, filter)
+    if self.database.isNamed, RunDatabaseOption.lacksDirectory(database) {
+      checks.addLackingDirectory(of: database)
+    } else {
+      checks.addDatabase(database, folder, filter)
+    }
     checks.addMemory(facts, filter)
     checks.addSignals(facts)
     checks.addLimits(facts)

@@ -88,9 +88,11 @@ struct DatabaseInputs {
   /// - Returns: false if no file has one of the formats.
   mutating func appendNewest(of database: CrashDatabase, _ formats: [InputFormat]) throws(FileFailure) -> Bool {
     databases.append(TextFormat.printable(database.path))
-    var newest: (time: Int64, path: FilePath)?
-    func consider(_ time: Int64, _ path: FilePath) {
-      if newest.map({ ($0.time, $0.path.string) < (time, path.string) }) ?? true { newest = (time, path) }
+    var newest: (time: Int64, nanoseconds: Int64, path: FilePath)?
+    // Several crashes of one second are told apart by the times of their files.
+    func consider(_ time: Int64, _ nanoseconds: Int64, _ path: FilePath) {
+      let isNewer = newest.map { ($0.time, $0.nanoseconds, $0.path.string) < (time, nanoseconds, path.string) }
+      if isNewer ?? true { newest = (time, nanoseconds, path) }
     }
     if formats.contains(.minidump) {
       for state in ReportState.allCases {
@@ -98,7 +100,7 @@ struct DatabaseInputs {
         // The newest crash may be one of these.
         failures += listing.failures
         for report in listing.reports {
-          consider(report.creationTime, database.path(of: report))
+          consider(report.creationTime, report.modifiedNanoseconds, database.path(of: report))
         }
       }
     }
@@ -106,7 +108,7 @@ struct DatabaseInputs {
       let pending = try database.pendingDumps()
       failures += pending.failures
       for dump in pending.dumps where dump.size > 0 && !dump.isOwned {
-        consider(dump.modified, database.path(of: dump))
+        consider(dump.modified, dump.modifiedNanoseconds, database.path(of: dump))
       }
     }
     guard let newest else { return false }

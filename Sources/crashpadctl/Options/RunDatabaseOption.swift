@@ -33,14 +33,24 @@ struct RunDatabaseOption: OptionTable {
     if database?.isEmpty ?? true, path == hint({ try Self.standardPath() }) {
       // If this fails, the handler can't create the database either, and reports it.
       try? createDirectories(parent)
-    } else if !parent.isEmpty, hint({ try FileKind(at: parent, followingLink: true) }) == nil,
-      hint({ try FileKind(at: path, followingLink: true) }) == nil
-    {
+    } else if Self.lacksDirectory(path) {
       throw Terminal.failure(
         Errno.noSuchFileOrDirectory, of: "\(TextFormat.printable(path)): its directory \(TextFormat.printable(parent))",
         creating: true)
     }
     return path
+  }
+
+  /// Whether neither a database nor the directory in which it would be made is there.
+  static func lacksDirectory(_ path: FilePath) -> Bool {
+    let parent = path.removingLastComponent()
+    return !parent.isEmpty && hint({ try FileKind(at: parent, followingLink: true) }) == nil
+      && hint({ try FileKind(at: path, followingLink: true) }) == nil
+  }
+
+  /// Whether the option or the environment names the database. Its parents are not made, as those of the default one.
+  var isNamed: Bool {
+    database?.isEmpty == false || hint({ try path() != Self.standardPath() }) ?? true
   }
 
   /// The directory for what users' programs keep.

@@ -39,6 +39,17 @@ enum ProcessSetup {
     MappingGuard.install(otherwise: unreadable)
   }
 
+  /// Ends the tool by SIGPIPE. Returns if that was ignored when the tool started.
+  static func endByBrokenPipe() {
+    if ignoredSignals.contains(SIGPIPE) { return }
+    _ = signal(SIGPIPE, SIG_DFL)
+    var signals = sigset_t()
+    unsafe sigemptyset(&signals)
+    unsafe sigaddset(&signals, SIGPIPE)
+    unsafe sigprocmask(SIG_UNBLOCK, &signals, nil)
+    kill(getpid(), SIGPIPE)
+  }
+
   /// Ends the tool after a fault in a mapped file. For handlers of signals.
   static func endUnreadable() -> Never {
     let message: StaticString = "crashpadctl: error: a file became shorter while it was read, or could not be read\n"

@@ -34,15 +34,22 @@ enum Sentences {
     return (failure.text, failure.status)
   }
 
-  /// Why inputs of this format are not redacted; nil if they are.
-  static func refusalToRedact(_ format: InputFormat) -> FailureText? {
-    switch format {
+  /// Why an input of this format is not redacted; nil if it is.
+  static func refusalToRedact(_ input: DumpInput) -> FailureText? {
+    switch input.format {
+    // A program begins as a core file does.
+    case .core where !input.file.withBytes({ isCoreFile($0) }): FailureText(CoreRules.notACore.summary, .noData)
     case .core: FailureText("is a core file; convert makes a minidump of it, which can be redacted", .noData)
     case .microdump: FailureText("is a part of a log, a microdump, which is not redacted", .noData)
     case .json:
       FailureText("is the JSON form of a dump; convert --to idump makes a dump of it, which can be redacted", .noData)
     default: nil
     }
+  }
+
+  /// Whether the type of an ELF file is ET_CORE.
+  private static func isCoreFile(_ bytes: RawSpan) -> Bool {
+    bytes.byteCount < 18 || [bytes.uint8(at: 16), bytes.uint8(at: 17)].sorted() == [0, 4]
   }
 
   static func noEffect(_ option: String, _ reason: String) -> String { "\(option) has no effect: \(reason)" }

@@ -90,9 +90,10 @@ enum Terminal {
   /// run time, with no use at the end.
   static func end(_ status: ExitStatus) -> Never { exit(status.rawValue) }
 
-  /// Ends the tool: silently if the reader of a pipe went away, because it has all the data that it wanted.
+  /// Ends the tool: if the reader of a pipe went away, by SIGPIPE without a word, as other programs. What was not printed may be
+  /// an error, so that the status can't be that of success.
   static func fail(writing error: any Error) -> Never {
-    if error as? Errno == .brokenPipe { exit(ExitStatus.success.rawValue) }
+    if error as? Errno == .brokenPipe { ProcessSetup.endByBrokenPipe() }
     let name = OutputSink.current.withLock { $0.name }
     failure("\(name): \((error as? Errno)?.description ?? "\(error)")", .ioError)
     exit(ExitStatus.ioError.rawValue)

@@ -107,7 +107,7 @@ private struct RedactRun {
   ) -> BatchResult<RedactionReport> {
     do {
       let dump = try DumpInput.open(input.argument)
-      if let refusal = Sentences.refusalToRedact(dump.format) { throw refusal }
+      if let refusal = Sentences.refusalToRedact(dump) { throw refusal }
       let path = plan?.paths[input.argument]
       if let path, try isSameFile(FilePath(argument: input.argument), path) { throw FailureText.ownOutput }
       return BatchResult(

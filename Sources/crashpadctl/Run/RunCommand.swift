@@ -106,8 +106,9 @@ struct RunCommand: Command {
 
   private static func unknownOption(_ word: String) -> String {
     let name = String(word.prefix { $0 != "=" })
-    let names = helpMessage().split { $0.isWhitespace || $0 == "," }.filter { $0.hasPrefix("--") }.map(String.init)
-    let suggestion = name.hasPrefix("--") ? Misspelling.nearest(to: name, among: names.filter { $0 != "--" }) : nil
+    // The help's examples have options of programs, too.
+    let names = Self.shapes.flatMap(\.names).filter { $0.hasPrefix("--") }
+    let suggestion = name.hasPrefix("--") ? Misspelling.nearest(to: name, among: names) : nil
     return "Unknown option '\(TextFormat.printable(name))'. "
       + (suggestion.map { "Did you mean '\($0)'? " } ?? "") + "To run a program of this name, put -- before it."
   }

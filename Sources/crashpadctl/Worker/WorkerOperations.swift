@@ -189,7 +189,7 @@ struct WorkerOperations: Sendable {
   }
 
   private func redact(_ request: WorkerRequest, _ input: DumpInput) throws -> WorkerAnswer {
-    if let refusal = Sentences.refusalToRedact(input.format) { return failed(request, refusal.text, refusal.status) }
+    if let refusal = Sentences.refusalToRedact(input) { return failed(request, refusal.text, refusal.status) }
     let isDryRun = request.options.isDryRun
     let output = MemoryOutput()
     let report = try input.file.withBytes { bytes in
