@@ -87,6 +87,7 @@ struct Invocation {
     let (path, rest) = CommandName.resolve(arguments)
     if case .command(let command)? = path.last?.kind {
       text = PeerNames.adding(to: Self.naming(command.unknownOption(rest), command, text), for: command)
+      text = PeerNames.addingDatabase(to: text, for: command)
     } else {
       text = CommandName.adding(to: text, arguments)
     }

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import CrashpadBytes
+import CrashpadFiles
+import SystemPackage
+
 /// The names that other tools have for what this one does, to suggest its own.
 enum PeerNames {
   private static let commands: [(words: [String], commands: [String])] = [
@@ -48,16 +51,35 @@ enum PeerNames {
     (["--org", "--project"], "--to", "They end the URL: --to sentry=URL/ORGANIZATION/PROJECT."),
     (["--auth-token", "--api-key"], "--token", "Did you mean '--token'?"),
     (["--clear", "--clean"], "--max-size", "Did you mean '--max-size 0'?"),
+    (["--force"], "--retry-now", "Did you mean '--retry-now'?"),
+    (["--server", "--endpoint"], "--url", "Did you mean '--url'?"),
+    (["--dsn"], "--to", "Did you mean '--to sentry=DSN'?"),
+    (["--csv"], "--fail-on", "Did you mean '--format csv'?"),
+    (["--sarif"], "--max-warnings", "Did you mean '--format sarif'?"),
+    (["--junit"], "--max-warnings", "Did you mean '--format junit'?"),
+    (["-q", "--quiet"], "--no-notes", "Did you mean '--no-notes'?"),
+    (["--all"], "--threads", "Did you mean '--threads all'?"),
     (["-v", "--verbose"], "--quiet", "Without --quiet, everything is printed."),
   ]
+
+  /// The message; if it is about an argument that is a directory, for a command that takes a database by an option, with that.
+  static func addingDatabase(to message: String, for command: any Command.Type) -> String {
+    let mark = "Unexpected argument '"
+    guard command.hasOption("--database"), let start = message.firstRange(of: mark)?.upperBound,
+      let end = message[start...].firstIndex(of: "'"), case let path = FilePath(argument: String(message[start..<end])),
+      hint({ try FileKind(at: path, followingLink: true) }) == .directory
+    else { return message }
+    return message[...end] + ". Put --database before a database" + message[message.index(after: end)...]
+  }
 
   /// The argument parser's message; if it is about an unknown option that the command has by another name, with that name.
   static func adding(to message: String, for command: any Command.Type) -> String {
     let mark = "Unknown option '"
     guard let start = message.firstRange(of: mark)?.upperBound,
       let end = message[start...].firstIndex(where: { $0 == "'" || $0 == "\n" }), message[end] == "'",
-      let row = options.first(where: { $0.words.contains(String(message[start..<end])) }),
-      command.hasOption(row.option)
+      let row = options.first(where: {
+        $0.words.contains(String(message[start..<end])) && command.hasOption($0.option)
+      })
     else { return message }
     var rest = message[message.index(after: end)...]
     if rest.first == "." { rest = rest.dropFirst() }

@@ -60,8 +60,11 @@ CRASH_TIME void report_failure(const char *path, const char *text, long error) {
   if (crash_state.flags & CRASH_CAPTURE_QUIET || would_wait(STDERR_FILENO)) return;
   char line[1024];
   size_t end = append_text(line, sizeof line, 0, "crashpad: ");
-  end = append_text(line, sizeof line, end, path);
-  end = append_text(line, sizeof line, end, ": ");
+  // A program that gave up its rights before the handler made its file has no path.
+  if (path[0] != 0) {
+    end = append_text(line, sizeof line, end, path);
+    end = append_text(line, sizeof line, end, ": ");
+  }
   end = append_text(line, sizeof line, end, text);
   end = append_text(line, sizeof line, end, ": ");
   if (error < 0) error = -error;

@@ -69,13 +69,15 @@ enum DetailText {
 
   // MARK: Registers
 
-  static func registers(_ view: CrashView) -> String {
+  static func registers(_ view: CrashView, _ chosen: ThreadChoice = .all) -> String {
     var text = ""
-    if let context = view.exception?.context {
+    let crashed = view.crashedThread
+    if crashed.map({ chosen.includes($0, crashed: crashed) }) ?? (chosen == .all), let context = view.exception?.context
+    {
       let instruction = view.instructionSentence.map { "  \($0)\n" } ?? ""
       text += "Exception\n" + instruction + view.registerText(context) + "\n"
     }
-    for thread in view.threads {
+    for thread in view.threads where chosen.includes(thread.index, crashed: crashed) {
       let name = thread.name?.line.map { " \"\($0)\"" } ?? ""
       text += "Thread \(thread.number)\(name)\n"
       if thread.capture == .proc { text += "  only stack and instruction pointer\n" }

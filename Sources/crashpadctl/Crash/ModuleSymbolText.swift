@@ -8,7 +8,7 @@ enum ModuleSymbolText {
   /// A table of the modules.
   static func table(_ modules: [Symbolization.Module], _ view: CrashView, style: TextStyle = .plain) -> String {
     var table = TextTable([("address", .left), ("name", .left), ("debug id", .left), ("symbols", .left)])
-    table.elastic = ["symbols": .tail, "name": .tail]
+    table.elastic = ["symbols": .label, "name": .tail]
     table.droppable = ["debug id", "address"]
     for module in modules {
       table.add([

@@ -74,7 +74,7 @@ struct InspectPrinter {
     }
     if parts.modules { Terminal.output(DetailText.modules(view, style: .output)) }
     if parts.annotations { Terminal.output(AnnotationText.text(view)) }
-    if parts.registers { Terminal.output(DetailText.registers(view)) }
+    if parts.registers { Terminal.output(DetailText.registers(view, parts.threads ?? .all)) }
     if parts.memoryList { Terminal.output(DetailText.memory(view, style: .output)) }
     if let memory = parts.memory {
       if let text = DetailText.memory(view, at: memory.address, count: parts.memoryLength) {

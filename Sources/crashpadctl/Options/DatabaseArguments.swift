@@ -101,9 +101,12 @@ struct TimeOrAge: ExpressibleByArgument, Sendable, Equatable {
     case age(DurationArgument)
   }
   private let kind: Kind
+  /// Two years in minutes; as a time it is in January 1970.
+  private static let greatestAge: Int64 = 2 * 366 * 24 * 60
 
   init?(argument: String) {
-    // A number without a unit is seconds since 1970, as in scripts.
+    // A number without a unit is seconds since 1970, as in scripts; a small one was meant as an age.
+    if let number = Int64(argument), (1...Self.greatestAge).contains(number) { return nil }
     if let time = TimeArgument(argument: argument) {
       kind = .time(time)
     } else if let age = DurationArgument(argument: argument) {

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+import CrashpadBytes
+
 /// The width of text in terminal columns: East Asian wide characters and emoji take two, combining marks none.
 enum DisplayWidth {
   static func cells(_ text: some StringProtocol) -> Int {
@@ -27,7 +29,11 @@ enum DisplayWidth {
     0xffe0...0xffe6, 0x16fe0...0x18dff, 0x1aff0...0x1b2ff, 0x1f200...0x1f265, 0x20000...0x3fffd,
   ]
 
-  enum End { case head, tail }
+  enum End {
+    case head, tail
+    /// The words before the first colon, and the tail.
+    case label
+  }
 
   /// Cuts `text` to at most `limit` columns, with an ellipsis for the missing part.
   ///
@@ -38,6 +44,11 @@ enum DisplayWidth {
     var room = limit - 1
     var part = String.UnicodeScalarView()
     switch kept {
+    case .label:
+      guard let colon = text.firstRange(of: ": ")?.upperBound, case let label = text[..<colon],
+        case let rest = limit - cells(String(label)), rest > 1
+      else { return cut(text, to: limit) }
+      return label + cut(String(text[colon...]), to: rest, keeping: .tail)
     case .head:
       for scalar in text.unicodeScalars {
         room -= cells(scalar)

@@ -41,7 +41,8 @@ extension DumpInputFailure: ExplainedError {
   ]
 
   private static func notConvertible(_ format: InputFormat, _ target: Conversion.Target) -> String {
-    let title = "is a \(FormatRow.of(format).title)"
+    let name = FormatRow.of(format).title
+    let title = "is \("aeiou".contains(name.first?.lowercased() ?? "") ? "an" : "a") \(name)"
     if format == .core { return "is a core file; it becomes a minidump, not \(target.rawValue)" }
     if format.reportFormat != nil {
       return title + ", which holds no memory; --to json converts it, and crashpadctl symbolize --format crash writes "
@@ -49,6 +50,9 @@ extension DumpInputFailure: ExplainedError {
     }
     if format == .minidump || format == .microdump {
       return title + ", which is not converted; for JSON, type crashpadctl inspect --format json"
+    }
+    if format == .intermediateDump, target == .ips {
+      return title + ", which becomes a minidump or JSON; crashpadctl symbolize --format crash writes Apple's text"
     }
     return title + " already"
   }

@@ -52,6 +52,12 @@ enum Sentences {
     bytes.byteCount < 18 || [bytes.uint8(at: 16), bytes.uint8(at: 17)].sorted() == [0, 4]
   }
 
+  /// Says that a path has no symbol files: a mistyped directory would pass for one whose files are all there already.
+  static func noSymbolFiles(_ path: String) -> ExitStatus {
+    Terminal.error("\(displayName(path)): error: it has no symbol files")
+    return .noData
+  }
+
   static func noEffect(_ option: String, _ reason: String) -> String { "\(option) has no effect: \(reason)" }
 
   /// The reason why a database could not be opened, or a file in it could not be read or changed, with the path.

@@ -71,7 +71,11 @@ struct SymbolsDumpCommand: Command {
     guard files.count > 1 else { return }
     if debug != nil { throw ValidationError("--debug takes one file.") }
     if name != nil { throw ValidationError("--name takes one file.") }
-    if output == nil || output == "-" { throw ValidationError("Several files need -o with a directory.") }
+    guard let output, output != "-" else { throw ValidationError("Several files need -o with a directory.") }
+    if output.hasSuffix(".sym"), hint({ try FileKind(at: FilePath(argument: output), followingLink: true) }) == nil {
+      let name = displayName(output)
+      throw ValidationError("\(name) would be a directory, as there are several files; -o \(name)/ makes it.")
+    }
   }
 
   private func validateSharedCache() throws {

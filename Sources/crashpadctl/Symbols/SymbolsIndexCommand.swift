@@ -71,6 +71,7 @@ struct SymbolsIndexCommand: Command {
     for directory in directories {
       do {
         if preparation?.prepare(directory: FilePath(argument: directory)) == true { outcome.indexes += 1 }
+        let (files, failures) = (outcome.files, outcome.failures.count)
         try SymbolStore.forEachFile(below: FilePath(argument: directory)) { path, error in
           outcome.failures.append(Terminal.failure(error, of: TextFormat.printable(path), creating: false))
         } _: { file in
@@ -83,6 +84,9 @@ struct SymbolsIndexCommand: Command {
           let isIndexed = preparation?.prepare(file: file.path)
           if isIndexed == true { outcome.indexes += 1 }
           body(Row(file: file, places: row, isIndexed: isIndexed))
+        }
+        if outcome.files == files, outcome.failures.count == failures {
+          outcome.failures.append(Sentences.noSymbolFiles(directory))
         }
       } catch {
         outcome.failures.append(Terminal.failure(error, of: displayName(directory), creating: false))

@@ -118,11 +118,15 @@ struct SymbolsUploadCommand: Command {
   private func forEachFile(_ result: inout SymbolsUploadDocument, _ body: (SymbolStore.File) -> Void) {
     for path in paths {
       do {
+        var isEmpty = true
         try SymbolStore.forEachFile(below: FilePath(argument: path)) { path, error in
+          isEmpty = false
           result.statuses.append(Terminal.failure(error, of: TextFormat.printable(path), creating: false))
         } _: {
+          isEmpty = false
           body($0)
         }
+        if isEmpty { result.statuses.append(Sentences.noSymbolFiles(path)) }
       } catch {
         result.statuses.append(Terminal.failure(error, of: displayName(path), creating: false))
       }
