@@ -97,6 +97,7 @@ struct ProcessCommand: Command {
         if status == .success { status = uploads.status }
       }
       status = writePage(run.reports, status)
+      if dryRun, counts.isSuccess, let obstacle = DatabaseSentences.obstacle(to: database) { status = obstacle }
     } catch let failure as ExitStatus {
       // The database could not be opened, and the error is printed already.
       status = failure

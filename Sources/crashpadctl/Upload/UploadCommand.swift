@@ -16,8 +16,9 @@ struct UploadCommand: Command {
       requested, with its annotations as form fields. The server's answer is stored
       as the report's server id, and the report becomes a completed one. A server
       that is not available, or refuses the address, ends the run: all reports stay
-      pending, and later runs try again. Only reports that the server refuses while
-      it accepts others are given up, after five attempts.
+      pending, and later runs try again. A report is given up if the server refuses
+      it as such, for example because it is too large, or if it failed five times
+      while the server accepted others.
 
       Examples:
         crashpadctl upload -d DB --url https://crashes.example.com/submit
