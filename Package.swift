@@ -285,7 +285,7 @@ let package = Package(
         "CrashpadBytes", "DumpInterpretation", "IntermediateDump", "CrashpadMinidump", "CrashpadSnapshot",
       ],
       exclude: ["Corpus"]),
-    .target(name: "ToolRunner", path: "Tests/ToolRunner"),
+    .target(name: "ToolRunner", dependencies: ["DumpSynth"], path: "Tests/ToolRunner"),
     .testTarget(name: "TranscriptTests", dependencies: ["DumpSynth", "ToolRunner"], exclude: ["Transcripts"]),
     .testTarget(name: "CrashCaptureTests", dependencies: ["DumpSynth", "ToolRunner"], exclude: ["Programs"]),
     .testTarget(name: "AgreementTests", dependencies: ["DumpSynth", "ToolRunner"]),

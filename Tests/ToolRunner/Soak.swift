@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+public import DumpSynth
 import Foundation
 
 /// `make soak` sets `CRASHPADCTL_SOAK`: tests whose cases take minutes together then take all of them instead of some.
@@ -7,6 +8,24 @@ public enum Soak {
 
   /// How often something is repeated: `all` times under `make soak`.
   public static func times(_ all: Int, or few: Int) -> Int { isOn ? all : few }
+
+  /// `CRASHPADCTL_SEED`, to see a failure again; else another one in each run.
+  public static let seed: UInt64 = {
+    let seed = ProcessInfo.processInfo.environment["CRASHPADCTL_SEED"].flatMap { UInt64($0) }
+    let chosen = seed ?? .random(in: 0..<1_000_000)
+    print("chosen cases: CRASHPADCTL_SEED=\(chosen)")
+    return chosen
+  }()
+
+  /// Numbers that follow from the seed, others in each line of the tests.
+  public static func random(_ line: Int = #line) -> SplitMix64 { SplitMix64(seed: seed, area: UInt64(line)) }
+
+  /// Every case under `make soak`, otherwise as many as are told, others in each run. For cases that are alike.
+  public static func some<Case>(_ count: Int, of cases: [Case], line: Int = #line) -> [Case] {
+    if isOn || cases.count <= count { return cases }
+    var random = random(line)
+    return cases.indices.shuffled(using: &random).prefix(count).sorted().map { cases[$0] }
+  }
 
   /// Every case under `make soak`, otherwise the first and each that is `step` behind it.
   public static func every<Case>(_ step: Int, of cases: [Case]) -> [Case] {

@@ -39,10 +39,9 @@ public enum Tool {
   /// A shell command in the folder; `crashpadctl` is the tool. It is ended after `limit` seconds with status 124.
   public static func shell(_ command: String, in folder: TemporaryFolder, limit: Int = 300) throws -> Outcome {
     let process = Process()
-    process.executableURL = URL(fileURLWithPath: "/usr/bin/timeout")
-    // Killed 10 seconds later: a command may block the first signal.
-    process.arguments = ["-k", "10", "\(limit)", "/bin/sh", "-c", command]
-    return try run(process, in: folder)
+    process.executableURL = URL(fileURLWithPath: "/bin/sh")
+    process.arguments = ["-c", command]
+    return try run(process, in: folder, limit: limit)
   }
 
   public static func run(_ arguments: [String], in folder: TemporaryFolder, input: Data? = nil) throws -> Outcome {
@@ -72,7 +71,9 @@ public enum Tool {
     process.standardInput = FileHandle.nullDevice
   }
 
-  private static func run(_ process: Process, in folder: TemporaryFolder, input: Data? = nil) throws -> Outcome {
+  private static func run(
+    _ process: Process, in folder: TemporaryFolder, input: Data? = nil, limit: Int? = nil
+  ) throws -> Outcome {
     prepare(process, folder)
     // Files in place of pipes: a pipe would have to be emptied while the command runs.
     let output = try folder.scratchFile()
@@ -85,8 +86,10 @@ public enum Tool {
     process.standardOutput = try FileHandle(forWritingTo: output)
     process.standardError = try FileHandle(forWritingTo: errors)
     try startUnblocked(process)
+    let timeLimit = limit.map { TimeLimit(process, seconds: $0) }
     process.waitUntilExit()
-    let status = process.terminationStatus + (process.terminationReason == .uncaughtSignal ? 128 : 0)
+    let ownStatus = process.terminationStatus + (process.terminationReason == .uncaughtSignal ? 128 : 0)
+    let status = timeLimit?.isExceeded() == true ? 124 : ownStatus
     let result = Outcome(output: try Data(contentsOf: output), errors: try Data(contentsOf: errors), status: status)
     PrintedDocuments.keep(result.output)
     return result
