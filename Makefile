@@ -31,10 +31,11 @@ SHARED = -c release --static-swift-stdlib $(LINK) -Xswiftc -gnone -Xswiftc -Xfro
 TOOL = .build/release/crashpadctl
 # The tests are built without optimization, because that is fastest; but not in SwiftPM's debug configuration, in which
 # ArgumentParser checks all options at each of the 9,000 starts of the tool: that took 4 of 8 minutes of processor time.
-# The last two options take a quarter off the build: no debug information, and each module is compiled once, not once more
-# for its interface. With optimization the second one takes longer, as modules wait for those that they import.
+# The last options take a quarter off the build: no debug information; each module is compiled once, not once more for its
+# interface; and SwiftPM, which looks for tests in an index, indexes these alone, not the system's modules too. With
+# optimization the second one takes longer, as modules wait for those that they import.
 QUICK = -c release --scratch-path .build/test -Xswiftc -enable-testing -Xswiftc -Onone -Xswiftc -gnone \
-  -Xswiftc -no-emit-module-separately-wmo
+  -Xswiftc -no-emit-module-separately-wmo -Xswiftc -index-ignore-system-modules -Xswiftc -use-ld=lld
 OPTIMIZED = -c release --scratch-path .build-sweep -Xswiftc -enable-testing
 # The libraries for programs in C and C++, which `make install` installs if they are built.
 CLIENT = .build/client
