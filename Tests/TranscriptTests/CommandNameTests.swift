@@ -94,7 +94,7 @@ struct CommandNameTests {
     "The help has lines as long as the terminal, whatever its width",
     arguments: CommandTree.commands + ["", "database"])
   func flowingHelp(_ command: String) throws {
-    for width in [40, 60, 79, 80, 120] {
+    for width in Soak.some(2, of: [40, 60, 79, 80, 120]) {
       let help = try Tool.shell("COLUMNS=\(width) crashpadctl \(command) --help", in: TemporaryFolder()).text
       let overview = help.components(separatedBy: "USAGE: ")[0].components(separatedBy: "\n").dropFirst()
       for (line, next) in zip(overview, overview.dropFirst()) {
@@ -123,7 +123,7 @@ struct CommandNameTests {
     let hidden =
       command == "process" ? ["--attempts", "--connect-timeout", "--timeout", "--field", "--keep-memory"] : []
     var messages = 0
-    for option in options + hidden {
+    for option in Soak.some(8, of: options + hidden) {
       for value in Soak.every(2, of: ["@@", ""]) {
         let result = try Tool.shell("crashpadctl \(command) \(option)='\(value)' < /dev/null", in: TemporaryFolder())
         let line = result.errorText.split(separator: "\n").first.map(String.init) ?? ""
@@ -135,7 +135,8 @@ struct CommandNameTests {
           line.contains("'. Please provide ") || line.contains("': Type a number with a unit, as in "), "\(line)")
       }
     }
-    #expect(messages > 0 || options.isEmpty || command == "doctor", "\(command): \(options)")
+    // The chosen ones may all take any text.
+    #expect(messages > 0 || !Soak.isOn || options.isEmpty || command == "doctor", "\(command): \(options)")
   }
 
   @Test(

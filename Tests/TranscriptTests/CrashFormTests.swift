@@ -10,7 +10,7 @@ struct CrashFormTests {
     !name.contains("/") && (name.hasSuffix(".idump") || name.hasSuffix(".core") || name == "core")
   }.sorted()
 
-  @Test("A dump, what it is converted to, and its redacted form are one crash", arguments: dumps)
+  @Test("A dump, what it is converted to, and its redacted form are one crash", arguments: Soak.some(30, of: dumps))
   func forms(_ name: String) throws {
     let folder = try TemporaryFolder()
     try folder.write(Samples.files[name] ?? [], to: "d/\(name)")

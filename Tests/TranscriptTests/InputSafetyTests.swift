@@ -27,12 +27,14 @@ struct InputSafetyTests {
 
   @Test(
     "No command changes an input: its bytes, its time and its rights stay",
-    arguments: [
-      "inspect in/*", "inspect --threads --modules --registers --memory-list --tree --hex in/*",
-      "inspect --format json in/*", "validate in", "validate --format json in", "validate --format junit in",
-      "validate --format sarif in", "convert -k in -o out", "convert -k --to json in -o out",
-      "convert -k --to idump in -o out", "convert -k --format json --arch guess --fsync in -o out",
-    ])
+    arguments: Soak.some(
+      4,
+      of: [
+        "inspect in/*", "inspect --threads --modules --registers --memory-list --tree --hex in/*",
+        "inspect --format json in/*", "validate in", "validate --format json in", "validate --format junit in",
+        "validate --format sarif in", "convert -k in -o out", "convert -k --to json in -o out",
+        "convert -k --to idump in -o out", "convert -k --format json --arch guess --fsync in -o out",
+      ]))
   func unchanged(_ command: String) throws {
     let folder = try TemporaryFolder()
     for name in Self.names {

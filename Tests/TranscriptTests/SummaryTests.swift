@@ -17,7 +17,7 @@ struct SummaryTests {
     }
   }
 
-  @Test("It is what explain says", arguments: inputs)
+  @Test("It is what explain says", arguments: Soak.some(50, of: inputs))
   func same(_ input: String) throws {
     let folder = try TemporaryFolder()
     try Samples.write(namedIn: input, to: folder)

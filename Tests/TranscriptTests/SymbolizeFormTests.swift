@@ -16,7 +16,9 @@ struct SymbolizeFormTests {
 
   // MARK: JSON
 
-  @Test("Every dump gives one JSON document, and the members of a frame fit each other", arguments: dumps)
+  @Test(
+    "Every dump gives one JSON document, and the members of a frame fit each other",
+    arguments: Soak.some(40, of: dumps))
   func json(_ dump: String) throws {
     let document = try JSONDocument(Self.run("--format json --threads all", dump, in: TemporaryFolder()).output)
     #expect(document["schema"].string == "crashpadctl-symbolize/1")
@@ -63,7 +65,7 @@ struct SymbolizeFormTests {
     let date = #/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{4} \+0000$/#
   }
 
-  @Test("Readers of Apple's reports take every dump in that form", arguments: dumps)
+  @Test("Readers of Apple's reports take every dump in that form", arguments: Soak.some(40, of: dumps))
   func crashReport(_ dump: String) throws {
     let folder = try TemporaryFolder()
     let text = try Self.run("--format crash --threads all", dump, in: folder).text
