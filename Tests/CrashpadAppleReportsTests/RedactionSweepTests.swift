@@ -145,7 +145,7 @@ struct RedactionSweepTests {
     let report = try #require(Self.samples.first { $0.name == name }?.text)
     var kept: [String] = []
     var count = 0
-    for form in Soak.every(3, of: Self.forms) {
+    for form in Soak.some(3, of: Self.forms) {
       for (leaf, planted) in Self.planted(report, form.text) {
         guard let bytes = Self.redacted(planted) else { continue }
         count += 1
