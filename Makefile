@@ -49,7 +49,7 @@ FUZZERS = FuzzIntermediateDump FuzzDumpJSON FuzzMinidump FuzzCore FuzzMachO Fuzz
 LIBRARIES = CrashpadCore CrashpadSymbols CrashpadExplanations CrashpadGroups CrashpadPages CrashpadClient CrashpadDatabase \
   CrashpadUpload CrashpadRedaction CrashpadSnapshot
 
-.PHONY: help demo build client here test sweep matrix soak lint format check all bench quality fuzz docs man install uninstall dist clean
+.PHONY: help demo build client here test sweep matrix soak lint format check all bench quality fuzz docs man install uninstall dist try clean
 
 help:
 	@echo "make demo       build the tool, make sample files in $(DEMO), and show the main commands on them"
@@ -69,6 +69,7 @@ help:
 	@echo "make install    install the build: PREFIX=$(PREFIX) DESTDIR=$(DESTDIR)"
 	@echo "make uninstall  remove the installed files"
 	@echo "make dist       make packages in dist/: an archive, Debian packages, an image"
+	@echo "make try        install the packages of dist/ in new Debian systems, as root, and run them"
 
 demo: build
 	scripts/demo $(TOOL) $(DEMO)
@@ -214,6 +215,10 @@ dist:
 	$(MAKE) build
 	$(SWIFT) build $(SHARED) --product crashpad_client
 	scripts/dist .build/release $(STATIC) dist
+
+try:
+	scripts/dependencies try
+	scripts/packages/try dist
 
 clean:
 	rm -rf .build .build-fuzz .build-matrix .build-sweep

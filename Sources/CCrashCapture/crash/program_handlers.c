@@ -332,8 +332,9 @@ CRASH_TIME bool capture_abort(int number, ucontext_t *context) {
 CRASH_TIME static void call_handler(int number, siginfo_t *information, void *context, signal_handler *handler) {
   struct thread_facts *facts = thread_facts();
   if (facts != NULL) note_call(facts, number, information, context);
-  // A tail call adds no frame to the stack that the program's handler prints.
-  TAIL_CALL return handler(number, information, context);
+  // The compiler makes a tail call of it, which adds no frame to the stack that the program's handler prints; TAIL_CALL asks
+  // for functions with the same parameters.
+  handler(number, information, context);
 }
 
 #endif
