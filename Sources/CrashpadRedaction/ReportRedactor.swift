@@ -22,7 +22,7 @@ struct ReportRedactor {
     "Release Type", "AppVariant", "Time Awake Since Boot", "Time Since Wake", "System Integrity Protection", "Locked",
     "Developer Mode", "Lockdown Mode", "Dyld Error", "Logical CPU", "Error Code", "Trap Number", "Event",
     "Action taken",
-    "CPU", "Writes", "Wakeups", "Duration", "Steps", "Limit duration",
+    "CPU", "Writes", "Wakeups", "Duration", "Steps", "Sampling", "Limit duration",
   ]
 
   static func plan(

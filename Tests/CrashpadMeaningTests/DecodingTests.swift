@@ -91,6 +91,14 @@ struct DecodingTests {
     #expect(AddressPattern(address) == nil)
   }
 
+  @Test(arguments: 0...63 as ClosedRange<UInt64>)
+  func `A bit above the addresses is one of a signature, and only there`(bit: UInt64) {
+    let address: UInt64 = 1 << bit | 0x4000_5004
+    let isSigned = AddressPattern(address, on: .arm64)?.row.name == "address signed"
+    #expect(isSigned == (bit >= 48 && !(56..<60).contains(bit)))
+    #expect((AddressPattern(address, on: .x86_64) != nil) == (bit >= 47))
+  }
+
   @Test func `The patterns of signed pointers and tags are not those of x86_64`() {
     #expect(AddressPattern(0x2000_0001_00ae_9df8, on: .x86_64)?.row.name == "address non-canonical")
     #expect(AddressPattern(0x0900_0001_0000_4000, on: .x86_64)?.row.name == "address non-canonical")

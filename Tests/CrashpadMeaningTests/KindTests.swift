@@ -28,6 +28,19 @@ struct KindTests {
     #expect(!result.isCrash)
   }
 
+  @Test(arguments: [
+    ([], true), ([("Event", "hang")], true), ([("Steps", "1000")], false),
+    ([("Sampling", "every 1 millisecond")], false),
+    ([("Data Source", "Stackshots"), ("Event", "disk writes")], false),
+    ([("Steps", "1000"), ("Note", "1 idle work queue thread omitted"), ("Note", "Unresponsive")], true),
+    ([("Num samples", "10"), ("Event", "hang (8.2 s)")], true),
+  ])
+  func `Samples of stacks are a hang if the report says so`(fields: [(String, String)], isHang: Bool) {
+    let result = explanation(.hang) { $0.fields = fields.map { field($0.0, $0.1) } }
+    #expect(result.summary.contains("did not respond") == isHang)
+    #expect(result.notKnown.contains { $0.contains("Whether the process hung") } == !isHang)
+  }
+
   @Test func `Diagnostics of MetricKit have their measures`() {
     let cpu = explanation(.resource) {
       $0.fields = [field("Total CPU Time", "160 sec"), field("Total Sampled Time", "200 sec")]

@@ -27,6 +27,103 @@ struct SuspectTests {
     #expect(alone.contains { $0.contains(name) })
   }
 
+  private func usesObject(_ function: String, at address: UInt64) -> Explanation {
+    var crash = SampleCrash.crash(
+      SampleCrash.mach(1, [1, address], signal: 11), [SampleCrash.thread(0, [function] + SampleCrash.end)])
+    crash.usesObject = true
+    return Explanation(crash)
+  }
+
+  @Test(
+    "A runtime's function that uses an object faults on one that is gone, whatever the address",
+    arguments: ["objc_msgSend", "objc_release", "swift_retain", "_objc_rootRelease"],
+    [0x1, 0x138, 0x9176_107d, 0x5_0000_1234])
+  func object(_ function: String, _ address: UInt64) {
+    let result = usesObject(function, at: address)
+    #expect(
+      result.summary.contains("an object was used that was probably freed before") && result.certainty == .inferred)
+    #expect(result.evidence.contains { $0.text.contains(function) })
+    #expect(
+      !(result.advice + result.evidence.map(\.text)).contains {
+        $0.contains("null") || $0.contains("offset of the field")
+      })
+  }
+
+  @Test("A function that does not take nil faults on nil")
+  func collection() {
+    #expect(usesObject("CFRelease", at: 0x8).evidence.contains { $0.text.contains("null pointer") })
+  }
+
+  @Test(
+    "Advice about an address is given if the report has none",
+    arguments: [[1], [1, 0x10], [1, 0x9176_107d]] as [[UInt64]])
+  func advice(_ codes: [UInt64]) {
+    let result = explanation(SampleCrash.mach(1, codes, signal: 11), ["app:Wheel.turn()"] + SampleCrash.end)
+    #expect(result.advice.contains { $0.contains("near 0 it is nil") } == (codes.count == 1))
+  }
+
+  @Test(
+    "A selector that is not recognized is known by the function that forwards it, if nothing stands between it and the throw",
+    arguments: [
+      (["__exceptionPreprocess", "objc_exception_throw", "__CFExceptionProem", "___forwarding___"], true),
+      (
+        [
+          "__exceptionPreprocess", "objc_exception_throw", "+[NSObject(NSObject) _copyDescription]", "___forwarding___",
+        ], true
+      ),
+      (["__exceptionPreprocess", "objc_exception_throw", "-[Proxy forwardInvocation:]", "___forwarding___"], false),
+    ])
+  func forwarding(_ frames: [String], _ isSelector: Bool) {
+    var crash = SampleCrash.crash(
+      nil, [], messages: ["*** Terminating app due to uncaught exception 'NSInvalidArgumentException'"])
+    crash.lastException = SampleCrash.frames(frames + ["_CF_forwarding_prep_0", "-[UIView actionForLayer:forKey:]"])
+    #expect(Explanation(crash).summary.contains("does not have the method") == isSelector)
+  }
+
+  private static let handled = [
+    "plcrash_signal_handler", "_sigtramp", "pthread_kill", "abort", "std::__terminate(void (*)())", "__cxa_rethrow",
+    "objc_exception_rethrow", "CFRunLoopRunSpecific",
+  ]
+
+  @Test("A jump out of a crash reporter's handler is explained by the crash that it handled")
+  func handler() {
+    var thread = SampleCrash.thread(0, Self.handled + SampleCrash.end)
+    thread.frames.insert(
+      CrashEvidence.Frame(function: nil, module: nil, offset: nil, location: nil, isOfApp: false), at: 0)
+    let wild = Explanation(SampleCrash.crash(SampleCrash.mach(1, [1, 0xbeb8_3637_ee80], signal: 11), [thread]))
+    #expect(wild.summary.contains("A crash reporter crashed") && wild.summary.contains("exception was not caught"))
+    // A report that was made in the handler has it on the stack of the first crash.
+    let made = explanation(access, Self.handled + SampleCrash.end)
+    #expect(!made.summary.contains("A crash reporter crashed"))
+  }
+
+  @Test("The kernel's messages name the file whose signature is not valid")
+  func signature() {
+    let line =
+      "-4 sec CODE SIGNING: process 1[Demo]: rejecting invalid page at address 0x11212c000 in file \"/A/b.node\" (x)"
+    for code in [50, 1] as [UInt64] {
+      let result = explanation(SampleCrash.mach(1, [code, 0x1_1212_c000], signal: 9), SampleCrash.end) {
+        $0.notes = [line]
+      }
+      #expect(result.evidence.contains { $0.text.contains("file /A/b.node") } == (code == 50))
+    }
+  }
+
+  @Test(
+    "A guard whose numbers a report lacks is known by its names",
+    arguments: [
+      ("GUARD_TYPE_MACH_PORT", "INVALID_RIGHT on mach port", "MACH_PORT INVALID_RIGHT"), ("GUARD_TYPE_VN", "", "VN"),
+      ("GUARD_TYPE_FD", "CLOSE on file descriptor", "FD CLOSE"),
+    ])
+  func guardNames(_ type: String, _ violation: String, _ name: String) {
+    let result = explanation(SampleCrash.mach(12, [], signal: 9), SampleCrash.end) {
+      $0.exceptionCodes = type
+      $0.fields = [.init(name: "Violation", value: violation)]
+    }
+    #expect(result.summary.hasPrefix("EXC_GUARD / \(name): "))
+    #expect(result.notKnown.contains { $0.contains("no numbers of the guard") })
+  }
+
   @Test("Functions whose names only begin so are suspects", arguments: ["func_turn", "(wheel) turn", "sub_zero"])
   func real(_ name: String) {
     let texts = explanation(access, ["app:\(name)", "app:Wheel.turn()"] + SampleCrash.end).evidence.map(\.text)

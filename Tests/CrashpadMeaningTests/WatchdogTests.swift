@@ -210,4 +210,27 @@ struct WatchdogTests {
     let alone = Explanation(SampleCrash.watchdog([main], SampleCrash.newText(app: "0.1")))
     #expect(alone.notKnown.contains { $0.contains("Who holds the lock") })
   }
+
+  @Test(arguments: ["new", "old"], 1...40)
+  func `A line break within the sentences of a termination changes nothing`(form: String, width: Int) {
+    let lines = form == "new" ? SampleCrash.newText(app: "0.315") : SampleCrash.oldText(app: "0.315")
+    func broken(_ line: String) -> [String] {
+      let words = line.split(separator: " ")
+      return stride(from: 0, to: words.count, by: width).map {
+        words[$0..<min($0 + width, words.count)].joined(separator: " ")
+      }
+    }
+    let threads = [SampleCrash.thread(0, Self.leaves[0].frames)]
+    let whole = Explanation(SampleCrash.watchdog(threads, lines))
+    let other = Explanation(SampleCrash.watchdog(threads, lines.flatMap(broken)))
+    #expect(other.summary == whole.summary && other.evidence.map(\.text) == whole.evidence.map(\.text))
+  }
+
+  @Test(arguments: ["scene-create", "process-exit"])
+  func `An idle main thread is explained by what the event leaves of its causes`(event: String) {
+    let text = SampleCrash.newText(app: "0.010").map { $0.replacing("scene-update", with: event) }
+    let result = Explanation(SampleCrash.watchdog([SampleCrash.thread(0, Self.loop + SampleCrash.end)], text))
+    #expect(result.advice.contains { $0.contains("beginBackgroundTask") } == (event == "process-exit"))
+    #expect(result.advice.contains { $0.contains("what the launch does") } == (event == "scene-create"))
+  }
 }

@@ -35,10 +35,11 @@ package struct AddressPattern: Sendable {
       facts = [
         DecodedFact("tag", hex(address >> 56)), DecodedFact("address", hex(address & 0xff_ffff_ffff_ffff)),
       ]
-    } else if platform != .x86_64, !isCanonical {
+    } else if platform != .x86_64, !isCanonical, address >> 48 != 0 {
+      // A signature is in the bits above those of addresses; without any, the number is none that was signed.
       found = row("signed")
       facts = [DecodedFact("address", hex(intended ?? address & (1 << addressBits - 1)))]
-    } else if !isCanonical {
+    } else if !isCanonical, platform == .x86_64 {
       found = row("non-canonical")
     } else {
       return nil

@@ -53,5 +53,8 @@ struct RaiseChain {
     "[NSException raise", "_CFThrowFormattedException", "__CFRaise", "_NSArrayRaise", "RaiseBoundException",
     "RaiseError", "raiseError", "throw_NSException", "[__NS", "[NSString", "[NSArray", "[NSDictionary", "[NSSet",
     "doesNotRecognizeSelector:", "___forwarding___", "_CF_forwarding_prep", "[NSAssertionHandler",
+    // Names next to functions of CoreFoundation that have none.
+    "__CFExceptionProem", "[NSObject(NSObject) _copyDescription]",
+    "[NSObject(NSObject) instanceMethodSignatureForSelector:]",
   ]
 }

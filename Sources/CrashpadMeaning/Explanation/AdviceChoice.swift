@@ -66,8 +66,8 @@ struct AdviceChoice {
     case .trap: false
     case .fieldOffset: (crash.exception?.address ?? 0) != 0
     case .region: crash.report?.vmRegionInfo != nil
-    // The evidence has the offset.
-    case .nearNull: crash.exception.map { $0.address >= 0x1_0000 } ?? true
+    // The evidence has what the address says.
+    case .nearNull: crash.exception.map { !$0.hasRecordedAddress } ?? true
     }
   }
 }

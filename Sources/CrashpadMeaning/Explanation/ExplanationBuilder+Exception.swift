@@ -16,6 +16,7 @@ extension ExplanationBuilder {
     if exception.kind == .mach, exception.code == 12, exception.codes.count > 1, exception.codes[1] >> 61 != 0 {
       return explainGuard(exception.codes[1], exception.codes.count > 2 ? exception.codes[2] : nil)
     }
+    if exception.kind == .mach, exception.code == 12, explainGuardNames() { return }
     for row in description.rows { add(row) }
     if let first = description.rows.first {
       let reading = CodeReading(description.title, description.rows)
@@ -32,6 +33,8 @@ extension ExplanationBuilder {
     }
     result.summary = "\(description.title): \(description.explanation ?? "its meaning is not known")."
     for sentence in WindowsParameters(exception).notes { note(sentence) }
+    addSignature(exception)
+    if explainHandler(exception) { return addStacks() }
     addAddress(exception)
     addTrap(exception)
     explainVerdict(exception)
@@ -44,6 +47,46 @@ extension ExplanationBuilder {
     result.advice.removeAll { $0.containsBytes("si_pid") }
     if let advice = sent.advice { result.advice.insert(advice, at: 0) }
   }
+
+  /// Adds the file whose page the kernel rejected, which its messages name.
+  private mutating func addSignature(_ exception: ExceptionSnapshot) {
+    guard exception.kind == .mach, exception.codes.count > 1, exception.codes[1] == 50 else { return }
+    let words = "in file \""
+    let lines = (report?.notes ?? []).filter { $0.containsBytes("CODE SIGNING: ") }
+    guard let line = lines.first(where: { $0.containsBytes(words) }), let start = line.firstRange(of: words)?.upperBound
+    else { return }
+    note("The kernel rejected a page of the file \(line[start...].prefix { $0 != "\"" }).")
+  }
+
+  /// Explains a fault in a crash reporter by the crash that it handled.
+  private mutating func explainHandler(_ exception: ExceptionSnapshot) -> Bool {
+    // A handler is on the stack of each report that was made in one; here the jump out of it is the fault.
+    guard EndOfProcess(exception) == .fault, let index = crash.crashed, let thread = crash.crashedThread,
+      let top = thread.frames.first, top.module == nil, top.function == nil,
+      let signal = thread.frames.prefix(48).firstIndex(where: { $0.function.map(Self.signalFrames.contains) ?? false }),
+      let reporter = thread.frames[..<signal].firstIndex(where: {
+        CrashReporters.contains(function: $0.function ?? "", module: $0.module)
+      })
+    else { return false }
+    note(
+      "The fault is in a crash reporter, which handled a signal: \(thread.frames[reporter].text)", thread,
+      frame: reporter)
+    var handled = crash
+    handled.exception = nil
+    handled.threads[index].frames.removeFirst(signal + 1)
+    let row = EvidenceSearch.all.verdict(handled)?.row
+    let title = ExceptionDescription(exception, crash.system).title
+    result.summary =
+      "A crash reporter crashed (\(title)) while it handled the first crash"
+      + (row.map { ": \($0.event.prefix(1).lowercased())\($0.event.dropFirst())." } ?? ".")
+    result.certainty = .shown
+    result.advice = row?.advice ?? []
+    result.advice.append("Install one crash reporter alone: the handlers of several call each other.")
+    if let row { add(row) } else { result.notKnown.append("What the first crash was: its stack does not say.") }
+    return true
+  }
+
+  private static let signalFrames = ["_sigtramp", "<signal handler called>", "__restore_rt"]
 
   /// Explains a report that has neither exception nor termination by its stacks and messages.
   private mutating func explainWithoutException() {
@@ -122,6 +165,25 @@ extension ExplanationBuilder {
     if let thread = crash.crashedThread { noteSuspect(thread, "The application was in") }
   }
 
+  /// Explains a guard of which the report has the names alone: "GUARD_TYPE_MACH_PORT", and "INVALID_RIGHT on mach port".
+  private mutating func explainGuardNames() -> Bool {
+    let violation = report?.fields.first { $0.name == "Violation" }?.value
+    let texts = [report?.exceptionCodes, report?.exceptionSubtype, report?.exceptionMessage, violation]
+    let words = texts.compactMap { $0 }.flatMap { $0.split { !$0.isLetter && $0 != "_" }.map(String.init) }
+    func has(_ row: CodeMeaning) -> Bool { words.contains(row.name) || words.contains { row.aliases.contains($0) } }
+    guard let type = CodeMeaning.guards.first(where: { $0.context == "EXC_GUARD" && has($0) }) else { return false }
+    let flavors = CodeMeaning.guards.filter { $0.context == "EXC_GUARD \(type.name)" && has($0) }
+    for row in flavors + [type] { add(row) }
+    let name = ([type.name] + flavors.map(\.name)).joined(separator: " ")
+    result.summary = "EXC_GUARD / \(name): \((flavors.first ?? type).event)."
+    result.certainty = .stated
+    result.endedBy.append(sentence(String(CodeParser.guardReading(0, nil).endedBy.prefix { $0 != ";" })))
+    result.advice += type.advice
+    result.notKnown.append("What was misused: the report has no numbers of the guard.")
+    addStacks()
+    return true
+  }
+
   // MARK: Addresses
 
   private mutating func addAddress(_ exception: ExceptionSnapshot) {
@@ -132,6 +194,7 @@ extension ExplanationBuilder {
       || WindowsParameters(exception).address != nil
     guard isAccess, exception.hasRecordedAddress else { return }
     let address = exception.address
+    if addObject(names) { return }
     if let pattern = AddressPattern(
       address, on: CodeMeaning.Platform(crash.system.architecture), intended: report?.intendedAddress,
       addressBits: crash.system.operatingSystem == .ios ? 39 : 47)
@@ -158,6 +221,20 @@ extension ExplanationBuilder {
     } else if top.module == nil, top.function == nil {
       note("The program counter is in no module: a jump through a wrong pointer.", thread, frame: 0)
     }
+  }
+
+  /// Explains a fault in a function of a runtime that uses an object. It takes nil, so that an address near 0 is of what
+  /// stood in the object's memory.
+  private mutating func addObject(_ names: String) -> Bool {
+    guard crash.usesObject, let thread = crash.crashedThread, let function = thread.frames.first?.function,
+      ["objc_", "_objc_", "swift_", "_swift_"].contains(where: { function.hasPrefix($0) })
+    else { return false }
+    note("The fault is in \(thread.frames[0].text), which was given the object", thread, frame: 0)
+    result.summary = "\(names): an object was used that was probably freed before, or is none."
+    result.certainty = .inferred
+    result.advice.insert(
+      "Look for an object that is freed while others still refer to it: a delegate, an observer, a callback.", at: 0)
+    return true
   }
 
   /// The report itself says it then.

@@ -239,6 +239,12 @@ extension ExplanationBuilder {
     if let duration = report.measure("Launch Duration") {
       return explainNoCrash("The app took \(duration) to launch.")
     }
+    guard report.saysHang else {
+      let time = report.measure("Duration Sampled") ?? report.measure("Duration")
+      result.notKnown.append("Whether the process hung: the report does not say it.")
+      result.advice = ["Compare the main thread's stack with that of another sample: what stays the same may hang."]
+      return explainNoCrash("The stacks of the process were sampled" + (time.map { " for \($0)." } ?? "."))
+    }
     let duration = report.measure("Hang Duration") ?? report.measure("Duration")
     return explainNoCrash("The process did not respond for \(duration ?? "a while").")
   }

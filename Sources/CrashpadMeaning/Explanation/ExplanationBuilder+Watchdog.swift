@@ -20,9 +20,11 @@ package struct WatchdogText {
   var hasOverdueAssertions: Bool
 
   init(_ text: String) {
+    // A message may break a line within a sentence.
+    let flat = text.split(whereSeparator: \.isWhitespace).joined(separator: " ")
     func value(after marker: String) -> Substring? {
-      guard let start = text.firstRange(of: marker)?.upperBound else { return nil }
-      return text[start...].drop { $0 == " " }.prefix { !" ,\n|\"".contains($0) }
+      guard let start = flat.firstRange(of: marker)?.upperBound else { return nil }
+      return flat[start...].drop { $0 == " " }.prefix { !" ,\n|\"".contains($0) }
     }
     // A damaged report may have any number here.
     func seconds(_ text: some StringProtocol) -> Double? {
@@ -33,24 +35,27 @@ package struct WatchdogText {
       let line = text[..<mark.lowerBound].split(whereSeparator: \.isNewline).last ?? ""
       let name = Self.event(line)
       event = name.isEmpty ? nil : name
+    } else if let mark = flat.firstRange(of: " watchdog transgression") {
+      let name = Self.event(flat[..<mark.lowerBound])
+      event = name.isEmpty ? nil : name
     }
     event = value(after: "WatchdogEvent:").map(String.init) ?? event
     allowanceText = value(after: "time allowance of").map(String.init)
-    if allowanceText == nil, let range = text.firstRange(of: "ailed to terminate gracefully after ") {
-      allowanceText = String(text[range.upperBound...].prefix { $0.isNumber || $0 == "." })
+    if allowanceText == nil, let range = flat.firstRange(of: "ailed to terminate gracefully after ") {
+      allowanceText = String(flat[range.upperBound...].prefix { $0.isNumber || $0 == "." })
     }
     allowance = allowanceText.flatMap { seconds($0) }
     systemCPU = number(after: "Elapsed total CPU time (seconds):")
     applicationCPU = number(after: "Elapsed application CPU time (seconds):")
-    if let start = text.firstRange(of: "Elapsed total CPU time (seconds):")?.upperBound,
-      let percent = text[start...].firstRange(of: "% CPU")?.lowerBound
+    if let start = flat.firstRange(of: "Elapsed total CPU time (seconds):")?.upperBound,
+      let percent = flat[start...].firstRange(of: "% CPU")?.lowerBound
     {
-      systemPercent = Int(String(text[..<percent].reversed().prefix { $0.isNumber }.reversed()))
+      systemPercent = Int(String(flat[..<percent].reversed().prefix { $0.isNumber }.reversed()))
     }
     visibility = value(after: "ProcessVisibility:").map(String.init)
     state = value(after: "ProcessState:").map(String.init)
     thermalState = value(after: "Thermal State:").map(String.init)
-    hasOverdueAssertions = text.contains("active assertions beyond permitted time")
+    hasOverdueAssertions = flat.contains("active assertions beyond permitted time")
   }
 
   /// The name of what the process had to do, in the words before "watchdog transgression": "scene-create" in
@@ -109,6 +114,7 @@ extension ExplanationBuilder {
       if let main { explainMainThread(main) }
     case .blocked, .unknown: if let main { explainMainThread(main) }
     }
+    if main.flatMap({ MainThreadWait($0) })?.rule.isIdle == true { explainIdle(text) }
     if text.hasOverdueAssertions { addAssertionAdvice() }
     if main == nil { result.notKnown.append("What the main thread did: the report has no stack of it.") }
     result.notKnown.append("Where the time was spent: the stacks show the moment of the end, and not what came before.")
@@ -152,6 +158,16 @@ extension ExplanationBuilder {
       note("The main thread was in \(main.frames[index].text): the first suspect", main, frame: index)
     } else {
       result.notKnown.append("Which code of the application was busy: the main thread has none of it in its stack.")
+    }
+  }
+
+  /// Explains an idle main thread by what the watchdog's event leaves of its causes.
+  private mutating func explainIdle(_ text: WatchdogText) {
+    if ["scene-create", "process-launch"].contains(text.event) {
+      result.advice.append("Slow work may have ended just before: measure what the launch does.")
+    } else if !text.hasOverdueAssertions {
+      note("A background task that was begun and not ended is the first suspect.")
+      addAssertionAdvice()
     }
   }
 

@@ -14,6 +14,7 @@ struct MainThreadWait {
     /// Whether a frame of the application called the wait.
     var isOfApp = true
     var showsFunction = true
+    var isIdle = false
   }
 
   let rule: Rule
@@ -75,12 +76,7 @@ struct MainThreadWait {
 
   private static let idle = Rule(
     leaf: [], stack: [],
-    verdict:
-      "The main thread is idle in its run loop: a background task that was begun and not ended is the first suspect",
-    advice: [
-      "Look for calls of beginBackgroundTask without endBackgroundTask, also in expiration handlers.",
-      "If the event is scene-create or process-launch, slow work may have ended just before.",
-    ], isOfApp: false, showsFunction: false)
+    verdict: "The main thread is idle in its run loop", advice: [], isOfApp: false, showsFunction: false, isIdle: true)
 
   /// The rules; the first match counts.
   private static let rules: [Rule] = [

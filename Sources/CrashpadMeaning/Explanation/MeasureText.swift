@@ -1,9 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
+internal import CrashpadBytes
 internal import CrashpadSnapshot
 
 extension ReportSnapshot {
   /// A measure of the report in plain form: "2.7 s" for "2,7 sec". Nil if the report does not have it.
   func measure(_ name: String) -> String? { fields.first { $0.name == name }.map { MeasureText.plain($0.value) } }
+
+  /// Whether a report with samples of stacks says that the process did not respond. Tools sample any process.
+  var saysHang: Bool {
+    func has(_ name: String, _ words: String) -> Bool {
+      fields.contains { $0.name == name && $0.value.lowercased().containsBytes(words) }
+    }
+    let isSampled = fields.contains { ["Sampling", "Steps", "Num samples", "Data Source"].contains($0.name) }
+    return !isSampled || has("Event", "hang") || has("Event", "slow hid response") || has("Note", "unresponsive")
+  }
 }
 
 /// Measures as MetricKit spells them, in the language of the device: "2,7 sec", "1.074.000 kB".

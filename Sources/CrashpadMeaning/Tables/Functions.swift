@@ -40,7 +40,7 @@ extension CodeMeaning {
   /// Functions that raise exceptions, and those that end a process because of one.
   private static let exceptionFunctions: [CodeMeaning] = [
     function(
-      "doesNotRecognizeSelector:", need: .objectiveCThrow, printing: "Unrecognized selector",
+      "doesNotRecognizeSelector:", ["___forwarding___"], need: .objectiveCThrow, printing: "Unrecognized selector",
       advice: [lastException, "Check the type of what comes from JSON and archives."]),
     function(
       .cause, "initWithObjects:forKeys:count:",
@@ -147,6 +147,13 @@ extension CodeMeaning {
       "The allocator found that its data are damaged, or that a pointer to be freed was not allocated", by: allocator,
       causes: ["A buffer overrun, memory that was freed twice, or used after it was freed."], advice: [sanitizer],
       .file("Apple and glibc", "malloc")),
+    function(
+      .kind, "_objc_fatal", ["_objc_fatal(char const*", "_objc_trap", "_objc_fatalv", "_objc_fatal_with_reason"],
+      "The runtime of Objective-C found a state that must not be, and ended the process",
+      by: "the runtime of Objective-C, by a trap or abort()",
+      causes: ["Damaged memory, two classes of one name, or a class that was unloaded."],
+      advice: ["Read the runtime's line in the program's log: it begins with objc."],
+      .file("Apple", "objc4, runtime/objc-errors.mm")),
     function("__stack_chk_fail", printing: "Stack smashing"),
     function("__chk_fail", ["__fortify_fail", "__chk_fail_overflow"], printing: "Buffer overflow detected"),
     function(

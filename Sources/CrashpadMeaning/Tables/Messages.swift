@@ -137,7 +137,7 @@ extension CodeMeaning {
       advice: ["Look at the deinit of the type that the message names."],
       .file("Swift", "stdlib/public/runtime/HeapObject.cpp")),
     swift(
-      .kind, "try! failed", ["'try!' expression unexpectedly raised an error"], "try! met an error",
+      .kind, "try! failed", ["'try!' expression unexpectedly raised an error"], "A try! met an error",
       advice: [stack, "Read the error in the message; use do and catch."]),
     swift(
       .cause, "Unexpected enum case", ["unexpected enum case while switching on value of type"],
