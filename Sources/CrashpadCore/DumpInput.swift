@@ -104,7 +104,7 @@ public struct DumpInput: Sendable {
     switch known {
     case nil: break
     // A text is found behind other bytes, too.
-    case .crash, .swiftBacktrace: if kind?.mayBeText ?? true { return nil }
+    case .crash, .swiftBacktrace: if FileMagic.notText(bytes) == nil { return nil }
     case .json: return FileMagic.notJSON(bytes).map { .notADump(kind: $0) }
     default: return nil
     }

@@ -24,7 +24,7 @@ package struct ZipArchive: Sendable {
 
   /// Returns nil if `bytes` do not begin as an archive does.
   package init?(_ bytes: RawSpan) {
-    guard bytes.byteCount >= 22, [0x0403_4b50, 0x0605_4b50].contains(bytes.uint32(at: 0)) else { return nil }
+    guard bytes.byteCount >= 4, [0x0403_4b50, 0x0605_4b50].contains(bytes.uint32(at: 0)) else { return nil }
     do throws(DecompressionFailure) {
       try readDirectory(bytes, try ZipDirectory(bytes))
     } catch { failure = error }

@@ -35,6 +35,12 @@ struct PackedInputTests {
     #expect(cut.errorText.contains("cut: error: is compressed (\(program)) and ends early"))
   }
 
+  @Test("A zip archive is one by its first bytes, however early it ends", arguments: [4, 8, 21, 22, 30])
+  func shortZip(_ count: Int) throws {
+    let result = try inspect(Array(([0x50, 0x4b, 3, 4] + Array("junk and more junk and more".utf8)).prefix(count)))
+    #expect(result.status == 65 && result.errorText.contains("zip") && !result.errorText.contains("intermediate dump"))
+  }
+
   @Test("One that is damaged is refused")
   func damaged() throws {
     var bytes = Packing.gzip(Self.report)
