@@ -25,10 +25,33 @@ enum ReportSplitter {
       }
     }
     let ends = starts.dropFirst() + [text.count]
-    let ranges = zip(starts, ends).map { $0..<$1 }.filter { holdsReport(text[$0]) }
+    let heads = starts.isEmpty ? [0..<text.count] : zip(starts, ends).map { $0..<$1 }
+    let ranges = heads.flatMap { headless(text, $0) }.filter { holdsReport(text[$0]) }
     guard ranges.count > 1 else { return [] }
     // The text before the first one is that of a message.
     return ranges
+  }
+
+  /// The reports of a range that has the head of the first one alone, or none: each begins with its exception, and has a stack.
+  private static func headless(_ text: [UInt8], _ range: Range<Int>) -> [Range<Int>] {
+    var ends: [Int] = []
+    var (exceptions, hasStack) = (0, false)
+    for line in TextLines(Array(text[range])) {
+      let content = line.trimmed
+      if content.has(prefix: "Exception Type:") {
+        exceptions += 1
+        // The first is that of the head.
+        if exceptions > 1 {
+          guard hasStack, ends.count < ReportJSON.maximumParts else { return [range] }
+          ends.append(range.lowerBound + line.startIndex)
+        }
+        hasStack = false
+      } else if TextStart.hasCrashed(content) || content.has(prefix: "Last Exception Backtrace:") {
+        hasStack = true
+      }
+    }
+    guard hasStack, !ends.isEmpty else { return [range] }
+    return zip([range.lowerBound] + ends, ends + [range.upperBound]).map { $0..<$1 }
   }
 
   private static func holdsReport(_ text: TextBytes) -> Bool {

@@ -29,7 +29,7 @@ enum Surroundings {
     var start: Int?
     for line in TextLines(text) {
       let content = line.trimmed
-      if content.first == UInt8(ascii: "{") { return nil }
+      if content.first == UInt8(ascii: "{") || content.last == UInt8(ascii: "{") && start == nil { return nil }
       guard content.first == UInt8(ascii: "\"") else {
         start = nil
         continue
@@ -52,13 +52,18 @@ enum Surroundings {
   private static func isWhole(_ text: [UInt8], _ start: Int) -> Bool {
     let tree = unsafe JSONTree(text.span.bytes, from: start)
     guard let root = tree.root else { return false }
-    // A report that was cut ends with the text, or with the mark of Markdown behind it.
-    if let failure = tree.failure { return text.count - failure.offset < 64 }
+    if let failure = tree.failure { return isEnd(text[failure.offset...]) }
     guard ReportJSON.isHeader(root) else { return true }
     let second = text[tree.end...].drop { $0 <= 0x20 }
     return second.isEmpty || second.first == UInt8(ascii: "{") || ReportLine.isHead(second)
       || ReportLine.isFence(second)
       || TextKey(second.prefix { $0 != 0x0a })?.isPadded == true
+  }
+
+  /// Whether a report that was cut ends here: with the last line of the text, or with the mark of Markdown behind it.
+  private static func isEnd(_ rest: TextBytes) -> Bool {
+    let content = rest.drop { $0 <= 0x20 }
+    return content.count < 64 || content.first == UInt8(ascii: "`") || !content.trimmed.contains(0x0a)
   }
 
   /// Whether the text is Console's export, which the reader knows.
@@ -107,7 +112,7 @@ enum Surroundings {
     }
     // The export of Console with its JSON has a reader that knows both.
     if form == .ips, TextLines(text).contains(where: { $0.first == UInt8(ascii: "{") }) { return nil }
-    var finder = TextFinder()
+    var finder = TextFinder(isApple: TextStart.isApple(text.prefix(TextStart.length)))
     for line in TextLines(text) { finder.read(line) }
     guard let start = finder.start else { return nil }
     let end = finder.end ?? codeEnd(text, start) ?? text.count
@@ -137,6 +142,8 @@ extension Surroundings {
 
 /// Finds where a `.crash` text begins and ends.
 private struct TextFinder {
+  /// Whether lines of Apple's reports follow: the reader of other texts takes each line for itself.
+  let isApple: Bool
   /// The offset of the first line.
   private(set) var start: Int?
   /// The offset in the first line at which the report begins, if that has other words before it.
@@ -144,6 +151,9 @@ private struct TextFinder {
   /// The offset of the mark behind the report, if nothing of it follows.
   private(set) var end: Int?
   private(set) var firstEnd: Int?
+
+  init(isApple: Bool) { self.isApple = isApple }
+
   /// The offset of the first of the keys that lead to the present line.
   private var block: Int?
   /// The padded keys of the block so far.
@@ -175,6 +185,12 @@ private struct TextFinder {
     }
     // The line above the title of Console's export.
     if content.allSatisfy({ $0 == 0x2d }) {
+      // The head of a spindump has such lines in it.
+      if block == nil || padded < Self.fewestKeys { block = line.startIndex }
+      return
+    }
+    if block != nil, ReportLine.isFrame(content) || content.has(prefix: "Use -i and -timeline") { return }
+    if ReportLine.isFrame(content) {
       block = line.startIndex
       return
     }
@@ -187,7 +203,7 @@ private struct TextFinder {
       start = block ?? line.startIndex
       if block == nil, let first = joint, first.line.upperBound + 1 >= line.startIndex {
         start = first.line.lowerBound
-        cut = first.start
+        cut = cutStart(first)
       }
       return
     }
@@ -196,7 +212,7 @@ private struct TextFinder {
       padded = block == nil ? 1 : padded + 1
       if block == nil, let first = joint, first.line.upperBound + 1 >= line.startIndex {
         block = first.line.lowerBound
-        cut = first.start
+        cut = cutStart(first)
       }
       block = block ?? line.startIndex
     } else if block == nil || padded < Self.fewestKeys || key == nil {
@@ -204,6 +220,11 @@ private struct TextFinder {
       cut = nil
       noteJoint(line)
     }
+  }
+
+  /// The offset behind other words of a line; nil if the line has none.
+  private func cutStart(_ anchor: ReportAnchor) -> Int? {
+    anchor.start > anchor.line.lowerBound ? anchor.start : nil
   }
 
   /// As many padded keys are the head of a report, in which others have one blank: "System Integrity Protection: enabled".
@@ -217,6 +238,7 @@ private struct TextFinder {
     case "OS Version", "Version", "Code Type": key.value.last == UInt8(ascii: ")")
     case "Report Version", "Crashed Thread": key.value.decimal != nil
     case "Parent Process", "Coalition", "Responsible": key.value.last == UInt8(ascii: "]")
+    case "Exception Codes", "Exception Subtype": TextCodes.type(of: key.value.string) != nil
     case "Identifier": key.value.contains(UInt8(ascii: ".")) && !key.value.contains(0x20)
     default: false
     }
@@ -224,7 +246,10 @@ private struct TextFinder {
 
   /// Whether reports alone have such a line.
   private func isStrong(_ content: TextBytes) -> Bool {
-    let starts = ["Translated Report", "panic(cpu ", "Analysis of sampling", "# "]
+    let starts = [
+      "Translated Report", "panic(cpu ", "Debugger message: ", "kernel abort type ", "Analysis of sampling", "# ",
+    ]
+    if isApple, content.first(of: "Terminating app due to uncaught exception '") != nil { return true }
     if ReportLine.isThread(content) || starts.contains(where: { content.has(prefix: $0) }) { return true }
     guard let key = TextKey(content), !key.value.isEmpty else { return false }
     switch key.name {
