@@ -37,13 +37,15 @@ package enum ReportFormat: String, Sendable, CaseIterable {
     if start.has("\"bug_type\"") { return .ips }
     if start.has("Diagnostics\"") || start.has("\"callStackTree\"") || start.has("\"callStacks\"") { return .metricKit }
     if start.has("\"crashReport\"") || start.has("\"backtraceTime\"") { return .swiftBacktrace }
-    if start.has("\"binary_images\"") { return .ksCrash }
+    if start.has("\"binary_images\""), !start.has("\"start_addr\"") { return .ksCrash }
     if start.has("\"crash\""), ksCrashKeys.contains(where: start.has) { return .ksCrash }
+    if start.isLineBeforeText { return .crash }
     let isBody =
       start.has("\"procName\"") || start.has("\"usedImages\"") || start.has("\"captureTime\"")
       || start.has("\"exception\"") && (start.has("\"faultingThread\"") || start.has("\"termination\""))
       || start.has("\"termination\"") && start.has("\"namespace\"")
       || start.has("\"asi\"") && start.has("\"faultingThread\"")
+      || start.has("\"memoryStatus\"") && start.has("\"crashReporterKey\"")
     return isBody || start.has("\"app_name\"") && start.has("\"os_version\"") ? .ips : nil
   }
 }
@@ -68,6 +70,16 @@ struct ReportStart {
   /// Whether it is a text of Apple's form, one of a walker, or one that was pasted without the head of a report.
   var isText: Bool {
     TextStart.isApple(text[...]) || !isJSON && (WalkedText.isIn(text[...]) || PastedLine.areIn(text[...]))
+  }
+
+  /// Whether the JSON is the first line alone, and a text of Apple's form follows: Cr4shed writes its own facts there.
+  var isLineBeforeText: Bool {
+    let content = text.drop { Self.blanks.contains($0) }
+    guard let end = content.firstIndex(of: 0x0a), content[..<end].trimmed.last == UInt8(ascii: "}") else {
+      return false
+    }
+    let rest = content[end...]
+    return rest.first(of: "{") == nil && TextStart.isApple(rest)
   }
 
   private var firstCharacter: UInt8? { text.first { !Self.blanks.contains($0) } }

@@ -72,7 +72,9 @@ package struct OwnModules: Sendable {
   }
 
   private static func isMain(_ function: String) -> Bool {
-    function == "main" || function == "__debug_main_executable_dylib_entry_point" || function.hasSuffix(".$main()")
+    // Early systems link _start into each program.
+    function == "main" || function == "_start" || function == "__debug_main_executable_dylib_entry_point"
+      || function.hasSuffix(".$main()")
   }
 
   private static let applePaths = [".app/", ".appex/", "/Containers/Bundle/", "/Bundle/Application/"]

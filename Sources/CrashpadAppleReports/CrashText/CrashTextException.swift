@@ -8,6 +8,10 @@ extension CrashText {
     let value = key.value.string
     switch key.name {
     case "Exception Type": setType(key.value)
+    // Up to Mac OS X 10.4: "Exception:  EXC_BAD_ACCESS (0x0001)".
+    case "Exception" where key.value.has(prefix: "EXC_"): exception.type = key.value.prefix { $0 != 0x20 }.string
+    case "Codes" where exception.type != nil: builder.report.exceptionCodes = value
+    case "Thread" where key.value.decimal != nil: faultingNumber = key.value.decimal
     case "Exception Subtype": builder.report.exceptionSubtype = value
     case "Exception Codes": builder.report.exceptionCodes = value
     case "Exception Message": builder.report.exceptionMessage = value
@@ -38,6 +42,16 @@ extension CrashText {
       section = .head
     default: return false
     }
+    return true
+  }
+
+  /// Reads "Code[0]:    0x00000001Code[1]:    0x8fe01280" of Mac OS X up to 10.2; false for another line.
+  mutating func oldCodes(_ content: TextBytes) -> Bool {
+    guard content.has(prefix: "Code[0]:") else { return false }
+    let words = content.split(separator: UInt8(ascii: "C")).compactMap { part in
+      part.firstIndex(of: UInt8(ascii: ":")).map { part[($0 + 1)...].trimmed.string }
+    }
+    builder.report.exceptionCodes = words.joined(separator: ", ")
     return true
   }
 
@@ -90,7 +104,8 @@ extension CrashText {
     let codes =
       TextCodes.of(builder.report.exceptionCodes) ?? TextCodes.of(builder.report.exceptionSubtype)
       ?? TextCodes.ofGuard(builder.report.exceptionSubtype, builder.report.exceptionMessage) ?? []
-    builder.setException(type: exception.type, signal: exception.signal, codes: codes)
+    let type = exception.type ?? TextCodes.type(of: builder.report.exceptionCodes ?? builder.report.exceptionSubtype)
+    builder.setException(type: type, signal: exception.signal, codes: codes)
     // Before iOS 10, the code of a termination was given as the exception type.
     if builder.snapshot.exception == nil, exception.type?.utf8.count == 8,
       exception.type?.allSatisfy(\.isHexDigit) == true, let code = codes.first

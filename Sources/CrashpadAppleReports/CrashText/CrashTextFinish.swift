@@ -12,11 +12,13 @@ extension CrashText {
     guard !builder.isRefused else { return }
     if builder.report.kind == .panic { return builder.setPanic(panic) }
     endRegisters()
+    placeHeadless(before: nil)
     setVersion()
     endTrees()
     endSamples()
     for index in builder.report.messages.indices { trim(&builder.report.messages[index].text) }
     builder.report.messages.removeAll { $0.text.isEmpty }
+    removeRepeatedMessages()
     if threadNumbers.enumerated().contains(where: { UInt64($0.offset) != $0.element }) {
       for (index, number) in threadNumbers.enumerated() {
         builder.snapshot.threads[index].number = Int(exactly: number)
@@ -33,6 +35,16 @@ extension CrashText {
       if isCut { builder.snapshot.isComplete = false }
     }
   }
+
+  /// Whether the last line is a sentence of the text around the report, which is not the line that a cut one ends with.
+  func endsInWords(_ text: TextBytes) -> Bool {
+    guard [.head, .thread, .images, .skipped].contains(section) else { return false }
+    let line = text[((text.lastIndex(of: 0x0a) ?? text.startIndex - 1) + 1)...].trimmed
+    return line.first?.isLetter == true && ThreadTitle(line) == nil && TextKey(line)?.isPadded != true
+      && line.split(separator: 0x20).count > Self.fewestWords
+  }
+
+  private static let fewestWords = 4
 
   /// The numbers of the frames around a gap tell how many are missing.
   private mutating func setElided() {
@@ -58,6 +70,13 @@ extension CrashText {
     where termination.code == nil && termination.reasons.contains(where: { $0.hasPrefix(words) }) {
       builder.report.termination?.code = code
     }
+  }
+
+  /// The console's line above a report and the report itself may have one message.
+  private mutating func removeRepeatedMessages() {
+    guard builder.report.messages.count > 1 else { return }
+    var seen: Set<String> = []
+    builder.report.messages.removeAll { !seen.insert($0.text).inserted }
   }
 
   private func trim(_ text: inout String) {
@@ -96,6 +115,9 @@ extension CrashText {
     frame.line = source.line
     frame.isInlined = source.isInlined
     frame.module = images.index(containing: source.address)
+    // The name is in the text; that an address is of an image follows from another part of it, which may not fit.
+    let other = frame.module.flatMap { images.index(named: source.image, insteadOf: $0) }
+    frame.module = other ?? frame.module
     if source.address == 0, source.function != nil, source.image.isEmpty { return frame }
     if frame.module == nil, source.image.first == UInt8(ascii: "<"), source.image.last == UInt8(ascii: ">") {
       frame.module = module(ofUUID: source, &images)
@@ -104,7 +126,7 @@ extension CrashText {
       frame.module = images.index(named: source.image) ?? addMissing(source, &images)
     }
     guard let module = frame.module else { return frame }
-    let start = builder.snapshot.modules[module].address
+    let start = other == nil ? builder.snapshot.modules[module].address : nil
     let distance = source.address == 0 ? nil : start.flatMap { $0 <= source.address ? source.address - $0 : nil }
     frame.moduleOffset = distance ?? source.moduleOffset
     return frame

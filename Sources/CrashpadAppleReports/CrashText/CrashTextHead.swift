@@ -7,10 +7,11 @@ extension CrashText {
   mutating func head(_ content: TextBytes) {
     if content.has(prefix: "Analysis of sampling ") {
       builder.report.kind = .hang
+      if let start = content.last(of: "every ") { builder.addField("Sampling", content[start...].string) }
       return
     }
     if content.equals("Application main thread deadlocked") { return deadlocked() }
-    if uncaughtReason(content) { return }
+    if uncaughtReason(content) || consoleException(content) || oldCodes(content) { return }
     guard let key = TextKey(content) else {
       if jetsamProcess(content) || continueField(content) { return }
       return untitledFrame(content)
@@ -94,8 +95,39 @@ extension CrashText {
     return true
   }
 
+  /// Whether the line is the console's of an exception, above a report that does not repeat its reason.
+  private mutating func consoleException(_ content: TextBytes) -> Bool {
+    guard let start = content.first(of: "Terminating app due to uncaught exception '") else { return false }
+    builder.report.statesCrash = true
+    builder.addMessage("*** " + content[start...].string)
+    return true
+  }
+
+  /// Reads a frame above the first title of a thread: the text begins within a stack.
+  private mutating func headlessFrame(_ content: TextBytes) -> Bool {
+    guard builder.snapshot.threads.isEmpty, frames.last.isEmpty, let frame = TextFrame(content), frame.hasAddress,
+      let number = frame.number, headless.last.map({ $0.number == number - 1 }) ?? true
+    else { return false }
+    headless.append(frame)
+    return true
+  }
+
+  /// Gives the frames above the first title to the stack that reports have there: that of the thread before, and above the
+  /// first thread that of the exception.
+  mutating func placeHeadless(before number: UInt64?) {
+    guard let first = headless.first else { return }
+    if number == 0, frames.last.isEmpty {
+      frames.last = headless
+    } else if number != 0 {
+      frames.threads[threadIndex(number.map { $0 - 1 } ?? 0)] = headless
+    }
+    headless = []
+    builder.note(ReportRules.damagedWrapping, at: first.offset, found: .text("the text begins within a stack"))
+  }
+
   /// Begins the stack that people paste below the exception without the title of its thread.
   private mutating func untitledFrame(_ content: TextBytes) {
+    if exception.type == nil || content.first != UInt8(ascii: "0"), headlessFrame(content) { return }
     guard exception.type != nil, builder.snapshot.threads.isEmpty, content.first == UInt8(ascii: "0"),
       PastedFrame(content, mayBeBare: true, after: nil) != nil
     else { return }
@@ -192,7 +224,8 @@ extension CrashText {
     case "Launch Time":
       builder.report.launchTime = known(key.value)
       builder.snapshot.startTime = ReportTime.timestamp(builder.report.launchTime)
-    case "OS Version": builder.setSystem(known(key.value))
+    // Up to Mac OS X 10.4 the version stands alone: "10.3.9 (Build 7W98)".
+    case "OS Version": builder.setSystem(known(key.value).map { $0.hasPrefix("10.") ? "Mac OS X " + $0 : $0 })
     case "Active cpus": builder.snapshot.system.cpuCount = key.value.decimal.flatMap { Int32(exactly: $0) }
     default: return false
     }

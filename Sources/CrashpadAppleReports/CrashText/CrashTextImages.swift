@@ -109,6 +109,8 @@ struct TextImageIndex {
   private var uuids: [UUIDBytes: Int] = [:]
   /// The ends of names, in the length to which texts shorten names from the left.
   private var ends: [TextBytes: Int] = [:]
+  /// The file's name and the bundle's id of each module.
+  private var labels: [(name: TextBytes, bundle: TextBytes)] = []
   static let cutLength = 27
 
   /// An index of all modules of a report.
@@ -122,7 +124,9 @@ struct TextImageIndex {
   mutating func add(_ module: ModuleSnapshot, _ index: Int, name: TextBytes) {
     if let start = module.address, let size = module.size, size > 0 { ranges.append((start, size, index)) }
     if case .uuid(let uuid, _) = module.identity, uuids[uuid] == nil { uuids[uuid] = index }
-    for name in [name, module.bundleID.map { Array($0.utf8)[...] } ?? []] where !name.isEmpty {
+    let bundle = module.bundleID.map { Array($0.utf8)[...] } ?? []
+    labels.append((name, bundle))
+    for name in [name, bundle] where !name.isEmpty {
       if names[name] == nil { names[name] = index }
       let end = name.suffix(Self.cutLength)
       if ends[end] == nil { ends[end] = index }
@@ -137,6 +141,16 @@ struct TextImageIndex {
     for range in ranges[max(0, behind - Self.maximumOverlaps)..<behind].reversed()
     where address - range.start < range.size { return range.index }
     return nil
+  }
+
+  /// The image with the name that a frame gives, if the one at the frame's address has another.
+  func index(named name: TextBytes, insteadOf index: Int) -> Int? {
+    let label = labels[index]
+    guard !name.isEmpty, !label.name.isEmpty, !label.name.elementsEqual(name), !label.bundle.elementsEqual(name) else {
+      return nil
+    }
+    let found = self.index(named: name)
+    return found == index ? nil : found
   }
 
   func index(of uuid: UUIDBytes) -> Int? { uuids[uuid] }

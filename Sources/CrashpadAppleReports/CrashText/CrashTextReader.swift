@@ -21,7 +21,7 @@ enum CrashTextReader {
       text.read(line.dropFirst(Swift.min(indentation ?? 0, line.blanks)))
       if text.section == .ended { break }
     }
-    text.finish(isCut: content.last != 0x0a, end: content.count)
+    text.finish(isCut: content.last != 0x0a && !text.endsInWords(content[...]), end: content.count)
     builder = text.builder
   }
 }
@@ -102,6 +102,8 @@ struct CrashText {
   var thread = 0
   var faultingNumber: UInt64?
   var frames = TextFrames()
+  /// The frames above the first title of a thread.
+  var headless: [TextFrame] = []
   /// The places where frames of a recursion are missing: the thread, the number of frames before, and the levels.
   var elided: [(thread: Int, index: Int, levels: UInt64?)] = []
   /// The calls of the recursion whose frames are read.
@@ -253,11 +255,8 @@ struct CrashText {
       UInt8(ascii: "C"),
       UInt8(ascii: "P"), UInt8(ascii: "U"), UInt8(ascii: "S"), UInt8(ascii: "I"):
       return beginNamed(content)
-    case UInt8(ascii: "p") where content.has(prefix: "panic(cpu ") && builder.snapshot.threads.isEmpty:
-      builder.report.kind = .panic
-      panic = content.string
-      section = .panic
-      return true
+    case UInt8(ascii: "p"), UInt8(ascii: "k"):
+      return content.equals("kernel messages:") ? beginNotes() : beginPanic(content)
     default: return false
     }
   }
@@ -275,6 +274,24 @@ struct CrashText {
     return beginTextTree(content)
   }
 
+  /// Begins lines that are kept as they are.
+  private mutating func beginNotes() -> Bool {
+    endRegisters()
+    section = .formulating
+    return true
+  }
+
+  /// Whether the line is the first of the kernel's text. Early systems have the debugger's line, or one about an abort.
+  private mutating func beginPanic(_ content: TextBytes) -> Bool {
+    let starts = ["panic(cpu ", "Debugger message: ", "kernel abort type "]
+    guard builder.snapshot.threads.isEmpty, exception.type == nil, starts.contains(where: { content.has(prefix: $0) })
+    else { return false }
+    builder.report.kind = .panic
+    panic = content.string
+    section = .panic
+    return true
+  }
+
   private static let sections: [(title: String, section: Section)] = [
     ("Call graph:", .tree), ("Sort by top of stack", .skipped), ("Handler crashed while reporting:", .ended),
     ("Loaded images:", .loadedImages),
@@ -285,11 +302,13 @@ struct CrashText {
     ("Dyld Error Information:", .dyld), ("Error Formulating Crash Report:", .formulating),
     ("Heaviest stack", .heaviest), ("Powerstats for:", .samples), ("External Modification Summary:", .skipped),
     ("VM Region Summary:", .skipped), ("Microstackshots:", .skipped), ("Model: ", .skipped),
-    ("System Profile:", .skipped), ("Unknown thread crashed with", .skipped), ("Bad magic ", .skipped),
+    ("System Profile:", .skipped), ("PPC Thread State", .registers), ("Unknown thread crashed with", .skipped),
+    ("Bad magic ", .skipped),
     ("EOF", .ended), ("Full Report", .ended),
   ]
 
   private mutating func beginNamed(_ content: TextBytes) -> Bool {
+    if beginPanic(content) { return true }
     if isCr4shed, content.equals("Call stack:") {
       beginCallStack()
       return true

@@ -10,6 +10,7 @@ extension CrashText {
   mutating func beginThread(_ content: TextBytes) -> Bool {
     guard let title = ThreadTitle(content) else { return false }
     let (number, rest) = (title.number, title.rest)
+    placeHeadless(before: number)
     endRegisters()
     recursionDepth = nil
     if rest.has(prefix: " name:") {
@@ -85,7 +86,8 @@ extension CrashText {
   // MARK: Frames
 
   mutating func readFrame(_ content: TextBytes, of owner: TextFrames.Owner) {
-    guard let frame = TextFrame(content) ?? bareFrame(content, of: owner), isExpected(frame) else {
+    guard let frame = TextFrame(content) ?? hashFrame(content) ?? bareFrame(content, of: owner), isExpected(frame)
+    else {
       if continueName(content, of: owner) { return }
       // A line that begins with a number was probably meant as a frame.
       if content.first.map({ (0x30...0x39).contains($0) }) == true {
@@ -103,6 +105,17 @@ extension CrashText {
         return builder.note(ReportRules.badFrame, at: content.startIndex)
       }
       frames.threads[index].append(frame)
+    }
+  }
+
+  /// "#2   0x8fe06134 in load_images_libraries", as of gdb and Mac OS X up to 10.2.
+  private func hashFrame(_ content: TextBytes) -> TextFrame? {
+    guard content.first == UInt8(ascii: "#") else { return nil }
+    let frame = PastedFrame(content, mayBeBare: false, after: nil)
+    return frame.map { frame in
+      var source = frame.source
+      source.number = frame.number
+      return source
     }
   }
 

@@ -87,8 +87,16 @@ package enum OtherTexts {
     line("WARNING: at ", ".h:", name: kernel),
     line("INFO: task ", " blocked for more than ", name: kernel),
     line("segfault at ", " ip ", " sp ", " error ", name: kernel), line("traps: ", " trap ", " ip:", name: kernel),
+    line("EXC_RESOURCE -> ", "exceeded mem limit", name: "a message of the kernel about memory"),
+    line("CODE SIGNING: ", name: "a message of the kernel about code signatures"),
+    line("Sandbox: ", " deny(", name: "a message of the sandbox"),
     line("memorystatus: ", "kill", name: "a message of the kernel about memory"),
     line("error while loading shared libraries: ", name: "a message of the loader of Linux"),
+    line("PC=0x", " m=", " sigcode=", name: go),
+    text("\"imageOffset\"", "\"imageIndex\"", name: "a part of an .ips report without its beginning"),
+    text("\"binaryUUID\"", "\"offsetIntoBinaryTextSegment\"", name: "a part of a MetricKit diagnostic"),
+    text("\"rpages\"", "\"lifetimeMax\"", name: "a part of a JetsamEvent report without its beginning"),
+    text("\"binary_images\"", "\"start_addr\"", name: "an event of a crash service"),
     line("exception.type=", name: "an event of a crash service"),
   ]
 

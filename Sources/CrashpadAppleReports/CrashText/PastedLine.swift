@@ -11,12 +11,24 @@ enum PastedLine {
     {
       line = line[(close + 1)...].trimmed
     }
+    // Containers write the time before each line.
+    if line.first?.isDigit == true {
+      let word = line.prefix { !TextBytes.isBlank($0) }
+      if isTime(word) { line = line[word.endIndex...].trimmed }
+    }
     while line.last == UInt8(ascii: "`") { line = line.dropLast() }
     // Bold in Markdown; three stars are the console's own.
     if line.has(prefix: "**"), !line.has(prefix: "***"), line.has(suffix: "**"), line.count > 4 {
       line = line.dropFirst(2).dropLast(2).trimmed
     }
     return line
+  }
+
+  /// Whether a word is a time as RFC 3339 writes it: "2023-09-06T13:36:58.114865247Z".
+  private static func isTime(_ word: TextBytes) -> Bool {
+    let signs: [(offset: Int, byte: UInt8)] = [(4, 0x2d), (7, 0x2d), (10, 0x54), (13, 0x3a), (16, 0x3a)]
+    return (20...35).contains(word.count) && signs.allSatisfy { word[word.startIndex + $0.offset] == $0.byte }
+      && word.allSatisfy { $0.isDigit || "-:.+TZ".utf8.contains($0) }
   }
 
   /// Whether a text has a line that says how a process ended, or a stack.
@@ -52,12 +64,20 @@ enum PastedLine {
     if line.has(prefix: "Termination Reason: ") || line.has(prefix: "Termination Description: ") { return true }
     if line.first(of: "Terminating app due to uncaught exception '") != nil { return true }
     if line.has(suffix: "First throw call stack:") || terminate(line) != nil || loader(line) != nil { return true }
-    if receivedSignal(line) != nil { return true }
+    if receivedSignal(line) != nil || resource(line) || line.first(of: "malloc: *** error for object 0x") != nil {
+      return true
+    }
     if debuggerStop(line) != nil || xcode(line) != nil || privacy(line) != nil || trap(line) != nil { return true }
     if line.first(of: "frame #") != nil, line.contains(UInt8(ascii: "`")) {
       return PastedFrame(line, mayBeBare: false, after: nil) != nil
     }
     return line.has(prefix: "Uncaught Kotlin exception: ") || crashedThread(line) != nil
+  }
+
+  /// Whether a debugger's reason stands alone: "EXC_RESOURCE RESOURCE_TYPE_MEMORY (limit=650 MB, unused=0x0)".
+  private static func resource(_ line: TextBytes) -> Bool {
+    line.has(prefix: "EXC_RESOURCE ") && line.first(of: "RESOURCE_TYPE_") != nil
+      || line.has(prefix: "EXC_") && line.first(of: " (code=") != nil
   }
 
   // MARK: Words of single forms
@@ -112,13 +132,17 @@ enum PastedLine {
 
   /// "Crashed: com.apple.main-thread", "Thread : Crashed: worker": the name of the thread.
   static func crashedThread(_ line: TextBytes) -> TextBytes? {
-    guard let start = line.first(of: "Crashed: ") else { return nil }
+    // Pages that were translated have the wide colon.
+    guard let start = line.first(of: "Crashed: ") ?? line.first(of: wideCrashed) else { return nil }
     let before = line[..<start]
     // Crashlytics numbers the threads of a file: "#0. Crashed: com.apple.main-thread".
     let isNumbered = before.has(suffix: ". ") && before.dropLast(2).drop { $0 == UInt8(ascii: "#") }.decimal != nil
     guard before.isEmpty || before.has(suffix: ": ") || before.has(suffix: "# ") || isNumbered else { return nil }
-    return line[(start + "Crashed: ".utf8.count)...].trimmed
+    let isWide = line[start...].has(prefix: wideCrashed)
+    return line[(start + (isWide ? wideCrashed : "Crashed: ").utf8.count)...].trimmed
   }
+
+  private static let wideCrashed = "Crashed\u{ff1a}"
 
   /// "libc++abi.dylib: terminating with uncaught exception of type E: text", from the word on.
   static func terminate(_ line: TextBytes) -> TextBytes? {

@@ -8,7 +8,8 @@ extension PastedText {
   mutating func statement(_ line: TextBytes) -> Bool {
     serviceException(line) || crashedThread(line) || receivedSignal(line) || console(line) || loader(line)
       || debugger(line)
-      || termination(line) || runtimeMessage(line) || exception.read(service: line) || exception.read(shell: line)
+      || termination(line) || runtimeMessage(line) || bareStop(line) || exception.read(service: line)
+      || exception.read(shell: line)
   }
 
   // MARK: Crash services
@@ -208,6 +209,15 @@ extension PastedText {
       return true
     }
     return false
+  }
+
+  /// "EXC_BAD_ACCESS (code=1, address=0x10)", without the thread.
+  private mutating func bareStop(_ line: TextBytes) -> Bool {
+    guard line.has(prefix: "EXC_RESOURCE ") || line.first(of: " (code=") != nil, exception.read(stop: line) else {
+      return false
+    }
+    if !line.has(prefix: "EXC_RESOURCE") { builder.report.statesCrash = true }
+    return true
   }
 
   private mutating func stopped(thread number: UInt64, _ reason: TextBytes) {

@@ -42,8 +42,17 @@ struct PastedText {
     let lines = text.split(omittingEmptySubsequences: false) { $0 == 0x0a }
     var reader = PastedText(builder, isExport: lines.contains { isExportHead($0.trimmed) })
     for line in lines { reader.read(PastedLine.content(line)) }
+    reader.noteOthers(text)
     reader.finish()
     builder = reader.builder
+  }
+
+  /// Says that the stack of the text is one that is not read.
+  private mutating func noteOthers(_ text: TextBytes) {
+    guard builder.snapshot.threads.isEmpty, builder.report.lastException.isEmpty,
+      let name = OtherTexts.name(Array(text.prefix(TextStart.length)))
+    else { return }
+    builder.note(ReportRules.damagedWrapping, at: text.startIndex, found: .text("\(name), which is not read"))
   }
 
   private static func isExportHead(_ line: TextBytes) -> Bool {

@@ -26,6 +26,8 @@ enum TextCodes {
     if rest.first.map({ (0x30...0x39).contains($0) }) == true { return ReportBuilder.codes(text) }
     let name = rest.takeWord()
     guard let code = names[name.string] ?? unknown(name) else { return nil }
+    // Up to Mac OS X 10.4 the number stands behind it: "KERN_INVALID_ADDRESS (0x0001) at 0x18".
+    if rest.trimmed.has(prefix: "(0x") { _ = rest.takeWord() }
     guard rest.takeWord().equals("at"), let address = rest.takeWord().number else {
       // The codes of processors have no address.
       return name.has(prefix: "EXC_") ? [code, 0] : [code]
@@ -50,6 +52,13 @@ enum TextCodes {
       Array(message[range.upperBound...].utf8)[...].filter { $0 != UInt8(ascii: ")") }[...].trimmed.number
     }
     return [2 << 61 | flavor << 32 | UInt64(UInt32(truncatingIfNeeded: number)), guardWord ?? 0]
+  }
+
+  /// The one exception whose codes have the names of a text; nil for another text.
+  static func type(of text: String?) -> String? {
+    guard let text else { return nil }
+    let types = [("KERN_", "EXC_BAD_ACCESS"), ("SEGV_", "SIGSEGV"), ("BUS_", "SIGBUS")]
+    return types.first { names[String(text.prefix { $0 != " " })] != nil && text.hasPrefix($0.0) }?.1
   }
 
   private static func unknown(_ name: TextBytes) -> UInt64? {

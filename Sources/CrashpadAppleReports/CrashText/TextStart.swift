@@ -18,7 +18,7 @@ enum TextStart {
   private static let keys = [
     "Incident Identifier:", "Process:  ", "CrashReporter Key:", "Hardware Model:", "Date/Time:  ", "OS Version:  ",
     "Report Version:", "Last Exception Backtrace:", "Dyld Error Message:", "Thread 0 Crashed", "Thread 0:",
-    "panic(cpu ", "Analysis of sampling ", "Bundle id: ", "Exception Type:",
+    "panic(cpu ", "Debugger message: ", "Analysis of sampling ", "Bundle id: ", "Exception Type:",
     "Heaviest stack for the target process:", "Application Specific Backtrace ",
   ].map { Array($0.utf8) }
 

@@ -55,6 +55,7 @@ extension ReportBuilder {
 
   /// The line without "panic(cpu 4 caller 0xfffffff0…): ", and without the quotation marks that earlier kernels write.
   private static func headline(_ line: Substring) -> String {
+    if line.hasPrefix("Debugger message: ") { return String(line.dropFirst("Debugger message: ".utf8.count)) }
     guard line.hasPrefix("panic("), let end = line.firstRange(of: "): ")?.upperBound else { return String(line) }
     let text = line[end...]
     guard text.hasPrefix("\""), let place = text.firstRange(of: "\"@") else { return String(text) }

@@ -48,7 +48,8 @@ enum IPSReader {
   /// Whether an object is a body rather than a header; both have a bug type.
   static func isBody(_ object: JSONValue) -> Bool {
     object["threads"] != nil || object["procName"] != nil || object["usedImages"] != nil || object["captureTime"] != nil
-      || object["processes"] != nil || object["processByPid"] != nil || object["panicString"] != nil
+      || object["processes"] != nil || object["memoryStatus"] != nil || object["processByPid"] != nil
+      || object["panicString"] != nil
       || object["macOSPanicString"] != nil
       // Members that were copied out of a body.
       || object["bug_type"] == nil && (object["exception"] != nil || object["termination"] != nil)
@@ -70,6 +71,8 @@ enum IPSReader {
     if let type = builder.report.bugType {
       guard let kind = BugType.of(type)?.kind else { return refuse(type, &builder) }
       builder.report.kind = kind
+    } else if body["memoryStatus"] != nil {
+      builder.report.kind = .jetsam
     }
     switch builder.report.kind {
     case .jetsam: builder.readJetsam(body)

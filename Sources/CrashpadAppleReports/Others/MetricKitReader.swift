@@ -29,6 +29,9 @@ enum MetricKitReader {
     let payload: JSONValue
     /// Diagnostics with a lower rank are read first.
     let rank: Int
+
+    /// Whether it stands in a payload's list of its kind.
+    var isListed: Bool { value.offset != payload.offset }
   }
 
   private static let kinds: [(name: String, kind: ReportSnapshot.Kind)] = [
@@ -84,6 +87,8 @@ struct MetricKitDiagnostic {
   mutating func read(_ diagnostic: MetricKitReader.Diagnostic, in root: JSONValue) {
     builder.report.kind = diagnostic.kind
     builder.report.endedForMemory = diagnostic.name == "memoryException"
+    // The list says it, whatever is left of the diagnostic.
+    builder.report.statesCrash = diagnostic.kind == .crash && diagnostic.isListed
     // Before iOS 27 the facts are in the diagnostic, from then on in the report and its environment.
     let sources = [diagnostic.value["diagnosticMetaData"], root["environment"], diagnostic.value].compactMap { $0 }
     readIdentity(sources, root)

@@ -48,7 +48,9 @@ struct ReportBuilder {
   /// Parses "KERN_INVALID_ADDRESS at 0x0a31323a523fae3e -> 0x0000003a523fae3e (possible pointer authentication failure)".
   private static func intendedAddress(_ subtype: String) -> UInt64? {
     guard let start = subtype.firstRange(of: " -> 0x")?.upperBound else { return nil }
-    return UInt64(subtype[start...].prefix { $0.isHexDigit }, radix: 16)
+    let digits = subtype[start...].prefix { $0.isHexDigit }
+    // Reports fill it with zeros; fewer digits are what is left of a line that was cut.
+    return digits.count == 16 || digits.first != "0" ? UInt64(digits, radix: 16) : nil
   }
 
   mutating func note(

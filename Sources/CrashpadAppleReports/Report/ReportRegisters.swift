@@ -18,6 +18,10 @@ enum ReportRegisters {
       return .arm64(context)
     }
     if values["rax"] != nil || values["rip"] != nil { return .x86_64(intel(value)) }
+    // Whether the program was of 32 or 64 bits does not follow from them.
+    if let pointer = values["srr0"] {
+      return .named(.unknown, registers: registers, instructionPointer: pointer, stackPointer: value("r1"))
+    }
     let isIntel = values["eip"] != nil || values["eax"] != nil
     return .named(
       isIntel ? .x86 : .arm, registers: registers, instructionPointer: value(isIntel ? "eip" : "pc"),
