@@ -94,14 +94,20 @@ public struct CrashDatabase: Sendable {
 
   /// Returns the directory of a part of the database, or nil if the database lacks it.
   func folder(_ name: FileName) throws(FileFailure) -> Folder? {
-    if let folder = opened.folders.withLock({ $0[name] }) { return folder }
+    if let opened = opened.folders.withLock({ folders in folders.first { $0.name == name } }) { return opened.folder }
     guard let folder = try root.folderIfPresent(name) else { return nil }
-    opened.folders.withLock { $0[name] = folder }
+    opened.folders.withLock { $0.append(OpenedFolders.Opened(name: name, folder: folder)) }
     return folder
   }
 }
 
 /// The directories that were used, open as long as the database is: a session needs them several times for each report.
 private final class OpenedFolders: Sendable {
-  let folders = Mutex<[FileName: Folder]>([:])
+  struct Opened {
+    let name: FileName
+    let folder: Folder
+  }
+
+  /// No more than the parts of a database. The type of a dictionary would take 0.2 million instructions of each start.
+  let folders = Mutex<[Opened]>([])
 }
