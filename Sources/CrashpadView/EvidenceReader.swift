@@ -61,8 +61,7 @@ package struct EvidenceReader: Sendable {
       exception: snapshot.exception, system: snapshot.system, report: snapshot.report, processName: processName,
       processID: snapshot.processID.map { Int64($0) }, threads: threads, crashed: crashed,
       lastException: result.lastException.flatMap { reader.frames($0) },
-      lastFault: anchor.flatMap { $0.stack == .lastException ? $0.line : nil }, messages: Self.messages(snapshot, text),
-      usesObject: self.signature.map { SignatureParts($0.text).kind == "bad-access[object]" } ?? false)
+      lastFault: anchor.flatMap { $0.stack == .lastException ? $0.line : nil }, messages: Self.messages(snapshot, text))
   }
 
   private static func messages(_ snapshot: ProcessSnapshot, _ text: (SnapshotBytes?) -> String?) -> [String] {

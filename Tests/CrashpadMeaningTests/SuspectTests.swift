@@ -28,9 +28,8 @@ struct SuspectTests {
   }
 
   private func usesObject(_ function: String, at address: UInt64) -> Explanation {
-    var crash = SampleCrash.crash(
+    let crash = SampleCrash.crash(
       SampleCrash.mach(1, [1, address], signal: 11), [SampleCrash.thread(0, [function] + SampleCrash.end)])
-    crash.usesObject = true
     return Explanation(crash)
   }
 
@@ -47,6 +46,31 @@ struct SuspectTests {
       !(result.advice + result.evidence.map(\.text)).contains {
         $0.contains("null") || $0.contains("offset of the field")
       })
+  }
+
+  @Test(
+    "A crashed thread in such a function is enough", arguments: ["objc_msgSend", "objc_release", "swift_retain"],
+    [true, false])
+  func objectAlone(_ function: String, _ isCrash: Bool) {
+    let crash = SampleCrash.crash(nil, [SampleCrash.thread(0, [function] + SampleCrash.end)]) {
+      $0.statesCrash = isCrash
+    }
+    let result = Explanation(crash)
+    #expect(result.summary.contains("probably freed before") == isCrash)
+    #expect(result.notKnown.contains { $0.contains("Why the process ended") })
+  }
+
+  @Test("dyld's mode is no message of the program", arguments: ["dyld2 mode", "dyld3 mode", "dyld4 mode"])
+  func dyldMode(_ line: String) {
+    func texts(_ messages: [String]) -> [String] {
+      Explanation(
+        SampleCrash.crash(
+          SampleCrash.mach(10, [10, 6], signal: 6), [SampleCrash.thread(0, ["abort"] + SampleCrash.end)],
+          messages: messages)
+      ).evidence.map(\.text)
+    }
+    #expect(texts([line]) == texts([]))
+    #expect(texts([line + "\nno wheel"]).contains { $0.contains("\"no wheel\"") })
   }
 
   @Test("A function that does not take nil faults on nil")

@@ -143,15 +143,12 @@ package struct CrashEvidence: Sendable {
   package var lastFault: Int?
   /// The messages that programs and libraries left.
   package var messages: [String]
-  /// Whether the code at the fault uses an object for its caller, as the group of the crash says.
-  package var usesObject: Bool
 
   package init(
     exception: ExceptionSnapshot?, system: SystemSnapshot, report: ReportSnapshot?, processName: String?,
     processID: Int64? = nil, threads: [Thread], crashed: Int?, lastException: [Frame] = [],
-    lastFault: Int? = nil, messages: [String], usesObject: Bool = false
+    lastFault: Int? = nil, messages: [String]
   ) {
-    self.usesObject = usesObject
     self.exception = exception
     self.system = system
     self.report = report

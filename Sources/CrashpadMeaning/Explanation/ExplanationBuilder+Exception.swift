@@ -102,6 +102,7 @@ extension ExplanationBuilder {
         report?.statesCrash == true
         ? "A thread crashed; the report has neither an exception nor a termination."
         : "The report has neither an exception nor a termination."
+      if report?.statesCrash == true { addObject("A thread crashed") }
       for line in messageLines.prefix(1) { note("The program left the message: \(shortened(line)).") }
       if crash.crashed != nil { addStacks() }
     }
@@ -225,10 +226,9 @@ extension ExplanationBuilder {
 
   /// Explains a fault in a function of a runtime that uses an object. It takes nil, so that an address near 0 is of what
   /// stood in the object's memory.
+  @discardableResult
   private mutating func addObject(_ names: String) -> Bool {
-    guard crash.usesObject, let thread = crash.crashedThread, let function = thread.frames.first?.function,
-      ["objc_", "_objc_", "swift_", "_swift_"].contains(where: { function.hasPrefix($0) })
-    else { return false }
+    guard let thread = crash.crashedThread, thread.frames.first?.usesObject == true else { return false }
     note("The fault is in \(thread.frames[0].text), which was given the object", thread, frame: 0)
     result.summary = "\(names): an object was used that was probably freed before, or is none."
     result.certainty = .inferred
@@ -271,9 +271,10 @@ extension ExplanationBuilder {
 
   // MARK: Messages and stacks
 
-  /// The lines of all messages.
+  /// The lines of all messages, without "dyld2 mode", which dyld leaves in each process.
   private var messageLines: [String] {
     crash.messages.flatMap { $0.split(whereSeparator: \.isNewline).map(String.init) }
+      .filter { !($0.hasPrefix("dyld") && $0.hasSuffix(" mode")) }
   }
 
   /// Explains a process that ended itself by what its messages and stacks say.
