@@ -19,6 +19,11 @@ extension CodeParser {
     let query = words(from: start)
     if let signal = Self.endingSignal(number, word) { return CodeAnswer(query, Self.ending(query, by: signal)) }
     if number > 0xffff, let row = MeaningTable.windows(number) { return CodeAnswer(query, [CodeReading(row)]) }
+    if let meaning = Self.shellStatuses[number], !word.isHexadecimal {
+      return CodeAnswer(
+        query, unknown: "\(word.text) says that \(meaning), if it is of a shell or of ld.so: no signal ended it",
+        collect: ["the last lines that were printed, which name the file"])
+    }
     return CodeAnswer(
       query, unknown: "\(word.text) is a status of the program's own: no signal ended it",
       collect: ["what the program itself says of its exit statuses, and the last lines that it printed"])
@@ -26,6 +31,10 @@ extension CodeParser {
 
   private static let exitWords: Set<String> = ["EXIT", "EXITED", "EXITCODE", "RETURNCODE", "RC"]
   private static let statusWords: Set<String> = ["WITH", "CODE", "STATUS", "VALUE", "NON-ZERO"]
+
+  private static let shellStatuses: [UInt64: String] = [
+    126: "a file could not be executed", 127: "a command, or a library that it needs, was not found",
+  ]
 
   /// The signal that ended a program with this exit status; nil if none did.
   static func endingSignal(_ number: UInt64, _ token: CodeToken) -> UInt64? {
