@@ -55,6 +55,11 @@ struct CrashKind: Sendable {
   /// of a runtime, or by abort() on the stack. `explain` says the same of it.
   private mutating func infer(_ snapshot: ProcessSnapshot) {
     guard let report = snapshot.report, report.kind == .crash else { return }
+    // Old texts have the code in place of the exception.
+    if let code = report.termination?.code, code > 0xffff {
+      self = Self.hang("killed:0x" + hexadecimal(code))
+      return
+    }
     if !report.lastException.isEmpty {
       text = "exception:NSException"
       return

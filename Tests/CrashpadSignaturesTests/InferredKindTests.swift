@@ -47,6 +47,10 @@ struct InferredKindTests {
       text: "# Bundle Identifier: org.example.wheel\n# OS Version: 10.2.1 (14D27)\n# Device: iPhone 5\n\n"
         + "#0. Crashed: com.apple.main-thread EXC_BAD_ACCESS KERN_INVALID_ADDRESS 0x0000000000000018\n"
         + "0  Wheel   0x1000a4000 turn + 16 (Wheel.m:7)\n", kind: "bad-access[null]"),
+    Text(
+      name: "a code in place of the exception",
+      text: "Process:  Wheel [77]\n\nException Type:  00000020\nException Codes: 0xc00010ff\nHighlighted Thread:  0\n\n"
+        + "Thread 0:\n\(stack)", kind: "killed:0xc00010ff"),
   ]
 
   @Test("Both say that it is a crash, and group has its kind", arguments: texts)
@@ -57,6 +61,28 @@ struct InferredKindTests {
     #expect(group.text.contains(",\(text.kind) · "), "\(group.text) \(group.errorText)")
     let explained = try Tool.shell("exec crashpadctl explain report.txt", in: folder)
     #expect(explained.text.hasPrefix("report.txt: crash"), "\(explained.text)")
+  }
+
+  @Test("Reports of hangs are no crashes in the last line")
+  func hangs() throws {
+    let folder = try TemporaryFolder()
+    try folder.write(Array(Self.texts[2].text.utf8), to: "crash.txt")
+    let hang = """
+      Date/Time:        2024-03-04 10:11:12.345 +0100
+      Command:          Wheel
+      Event:            hang
+      Duration:         2.50s
+
+      Process:          Wheel [77]
+
+      """
+    try folder.write(Array(hang.utf8), to: "hang.txt")
+    func last(_ names: String) throws -> String {
+      try Tool.shell("crashpadctl group \(names) | tail -n 1", in: folder).text
+    }
+    #expect(try last("crash.txt") == "1 crash in 1 group\n")
+    #expect(try last("hang.txt") == "1 report in 1 group\n")
+    #expect(try last("crash.txt hang.txt") == "2 reports in 2 groups\n")
   }
 
   @Test("Crashes of two programs without a stack are two groups, and the method in a question is no option")

@@ -51,11 +51,20 @@ struct GroupTable {
       text +=
         "\(TextFormat.printable(group.id)): \(clients) crashed 3 times or more within an hour, each time within seconds of the start\n"
     }
-    text += "\(TextFormat.count(total, "crash", "crashes")) in \(TextFormat.count(groups.count, "group"))"
+    text +=
+      "\(hasCrashesAlone ? TextFormat.count(total, "crash", "crashes") : TextFormat.count(total, "report")) in \(TextFormat.count(groups.count, "group"))"
     if twins > 0 { text += "; \(TextFormat.count(twins, "more report")) of the same crashes" }
     if copies > 0 { text += "; \(TextFormat.count(copies, "copy", "copies")) left out" }
     return text
       + (parts.failed > 0 ? "; \(TextFormat.count(parts.failed, "input")) could not be read completely\n" : "\n")
+  }
+
+  /// Hangs and exceeded limits have groups too, and need not have ended a process.
+  private var hasCrashesAlone: Bool {
+    let others: Set<String> = ["hang", "stackshot", "jetsam", "resource"]
+    return !groups.contains { group in
+      others.contains(String(SignatureParts(group.text).kind.prefix { $0 != ":" }))
+    }
   }
 
   private func marks(_ group: CrashGroups.Group) -> String {
