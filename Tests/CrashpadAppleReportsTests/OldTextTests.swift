@@ -39,6 +39,18 @@ struct OldTextTests {
     """
   }
 
+  @Test(
+    "An offset within a name is not of the name",
+    arguments: [
+      ("-[Wheel+ 1045168 (Gears) turn:] + 52", "-[Wheel(Gears) turn:]"), ("turnAll+ 29459 () + 52", "turnAll()"),
+      ("operator+ (int) + 52", "operator+ (int)"), ("-[Wheel+ turn] + 52", "-[Wheel+ turn]"),
+    ])
+  func name(_ text: String, _ name: String) {
+    let frames = Reading("Thread 0 Crashed:\n0   Orrery   \t0x00003310 \(text)\n1   Orrery   \t0x00003320 main + 4\n")
+      .snapshot?.threads.first?.frames
+    #expect(frames?.first?.function == name && frames?.first?.functionOffset == 52)
+  }
+
   private static let names: [(name: String, code: UInt64)] = [
     ("KERN_INVALID_ADDRESS", 1), ("KERN_PROTECTION_FAILURE", 2), ("KERN_MEMORY_ERROR", 10),
   ]

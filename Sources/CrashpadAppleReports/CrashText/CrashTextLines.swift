@@ -211,9 +211,17 @@ extension TextFrame {
     } else if !name.isEmpty, !name.equals("???"), name.address == nil {
       let mark = "[inlined] "
       if name.has(prefix: mark) { isInlined = true }
-      function = (isInlined && name.has(prefix: mark) ? name.dropFirst(mark.utf8.count) : name).string
+      function = Self.whole(isInlined && name.has(prefix: mark) ? name.dropFirst(mark.utf8.count) : name).string
       functionOffset = distance
     }
+  }
+
+  /// The name without the second offset that old systems put into it: "-[NSObject+ 1045168 (NSObject) copy]", "f+ 29459 ()".
+  private static func whole(_ name: TextBytes) -> [UInt8] {
+    guard let plus = name.first(of: "+ "), plus > name.startIndex, name[plus - 1] != 0x20 else { return Array(name) }
+    let rest = name[(plus + 2)...].drop { (0x30...0x39).contains($0) }
+    guard rest.startIndex > plus + 2, rest.has(prefix: " (") else { return Array(name) }
+    return Array(name[..<plus]) + rest.dropFirst()
   }
 }
 

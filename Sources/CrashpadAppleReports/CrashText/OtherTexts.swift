@@ -94,6 +94,7 @@ package enum OtherTexts {
     line("error while loading shared libraries: ", name: "a message of the loader of Linux"),
     line("PC=0x", " m=", " sigcode=", name: go),
     text("\"imageOffset\"", "\"imageIndex\"", name: "a part of an .ips report without its beginning"),
+    text("\"captureTime\"", "\"procExitAbsTime\"", name: "a part of an .ips report without its stacks"),
     text("\"binaryUUID\"", "\"offsetIntoBinaryTextSegment\"", name: "a part of a MetricKit diagnostic"),
     text("\"rpages\"", "\"lifetimeMax\"", name: "a part of a JetsamEvent report without its beginning"),
     text("\"binary_images\"", "\"start_addr\"", name: "an event of a crash service"),

@@ -76,7 +76,8 @@ enum PlainReport {
       return unsafe hasOneDocument(bytes) && !has("{\"app_name\"", in: bytes, from: 1) && hasWideLine(bytes)
     }
     return unsafe !hasTwo("\nIncident Identifier:", in: bytes) && !hasTwo("\nProcess: ", in: bytes)
-      && !hasEntity(bytes) && (hasWideLine(bytes) || LineBreaks.joined(Array(bytes)) == nil)
+      && !hasTwo("\nException Type:", in: bytes) && !hasEntity(bytes)
+      && (hasWideLine(bytes) || LineBreaks.joined(Array(bytes)) == nil)
   }
 
   /// Whether no object begins a line but the body behind the header.
