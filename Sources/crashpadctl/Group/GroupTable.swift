@@ -51,8 +51,9 @@ struct GroupTable {
       text +=
         "\(TextFormat.printable(group.id)): \(clients) crashed 3 times or more within an hour, each time within seconds of the start\n"
     }
-    text +=
-      "\(hasCrashesAlone ? TextFormat.count(total, "crash", "crashes") : TextFormat.count(total, "report")) in \(TextFormat.count(groups.count, "group"))"
+    let counted =
+      hasCrashesAlone ? TextFormat.count(total, "crash", "crashes") : TextFormat.count(total, "report")
+    text += "\(counted) in \(TextFormat.count(groups.count, "group"))"
     if twins > 0 { text += "; \(TextFormat.count(twins, "more report")) of the same crashes" }
     if copies > 0 { text += "; \(TextFormat.count(copies, "copy", "copies")) left out" }
     return text
