@@ -60,6 +60,16 @@ struct SuspectTests {
     #expect(result.notKnown.contains { $0.contains("Why the process ended") })
   }
 
+  @Test("A last exception backtrace is of an exception, whatever part of it is left", arguments: [true, false])
+  func part(_ hasBacktrace: Bool) {
+    var crash = SampleCrash.crash(
+      nil, [SampleCrash.thread(0, ["__pthread_kill", "abort", "__cxa_bad_cast"])], report: { $0.statesCrash = true })
+    if hasBacktrace { crash.lastException = SampleCrash.frames(["CFRunLoopRunSpecific", "UIApplicationMain"]) }
+    let result = Explanation(crash)
+    #expect(result.summary.contains("exception was not caught") == hasBacktrace)
+    #expect(result.certainty == (hasBacktrace ? .inferred : .shown))
+  }
+
   @Test("dyld's mode is no message of the program", arguments: ["dyld2 mode", "dyld3 mode", "dyld4 mode"])
   func dyldMode(_ line: String) {
     func texts(_ messages: [String]) -> [String] {

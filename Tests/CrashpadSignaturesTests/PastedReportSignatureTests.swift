@@ -21,6 +21,14 @@ struct PastedReportSignatureTests {
 
     """
 
+  @Test func `A function's offset without an address is not 0`() throws {
+    let folder = try TemporaryFolder()
+    try folder.write(
+      Array("Crashed: org.example.wheel\n0\nWheel\nturn(Gear) + 404\n1\nWheel\nmain + 12\n".utf8), to: "a.txt")
+    let text = try Tool.shell("exec crashpadctl inspect a.txt", in: folder).text
+    #expect(text.contains("turn(Gear)") && !text.contains("+ 0"), "\(text)")
+  }
+
   @Test func `Code that a text names by the bundle id is the program's`() throws {
     let head = "Process:  Wheel [77]\nIdentifier:  org.example.wheel\nOS Version:  Mac OS X 10.13 (17A365)\n\n"
     let result = try groups(

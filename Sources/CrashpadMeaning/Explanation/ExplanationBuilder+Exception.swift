@@ -117,6 +117,8 @@ extension ExplanationBuilder {
     else { return false }
     result.summary = "The thread called abort(), which ends the process."
     result.certainty = .shown
+    // The system stores the backtrace only for an exception that nothing caught.
+    if !crash.lastException.isEmpty { (result.summary, result.certainty) = ("An exception was not caught.", .inferred) }
     result.endedBy.append("The process itself, by abort(): SIGABRT.")
     note("The stack has \(thread.frames[frame].text)", thread, frame: frame)
     for line in messageLines.prefix(1) { note("The program left the message: \(shortened(line)).") }

@@ -277,8 +277,10 @@ struct RecordedStack {
     let offset = last.moduleOffset ?? last.address
     // A distance that is longer than the file has some other number in its place.
     let isFar = last.file == nil && last.functionOffset.map { $0 >= longestFunction && $0 <= offset } ?? false
+    // Some reports have the function and its offset without an address.
     return SymbolizedAddress(
-      frames: functions, functionAddress: last.functionOffset.map { offset &- min(offset, $0) }, isNearest: isFar)
+      frames: functions, functionAddress: last.functionOffset.flatMap { $0 <= offset ? offset - $0 : nil },
+      isNearest: isFar)
   }
 
   /// In bytes. Apple's reporters name the nearest exported function of a file without symbols, however far away it is. The
