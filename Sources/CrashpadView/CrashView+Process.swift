@@ -77,7 +77,12 @@ extension CrashView {
     package var isSimulated: Bool { snapshot.isSimulated }
   }
 
-  package var hasException: Bool { snapshot.exception != nil }
+  /// Whether there is a stack of the crash. Texts that people paste may have one without an exception.
+  package var hasCrashedStack: Bool {
+    if snapshot.exception != nil { return true }
+    let hasStack = snapshot.crashedThread != nil || snapshot.report?.lastException.isEmpty == false
+    return hasStack && snapshot.outcome.isCrash
+  }
 
   /// Nil if nothing was raised, or the report has no exception.
   package var exception: Exception? {

@@ -61,6 +61,8 @@ struct InferredKindTests {
     #expect(group.text.contains(",\(text.kind) · "), "\(group.text) \(group.errorText)")
     let explained = try Tool.shell("exec crashpadctl explain report.txt", in: folder)
     #expect(explained.text.hasPrefix("report.txt: crash"), "\(explained.text)")
+    let inspected = try Tool.shell("exec crashpadctl inspect report.txt", in: folder)
+    #expect(inspected.text.contains("\n\n") && inspected.text.contains("turn"), "\(inspected.text)")
   }
 
   @Test("Reports of hangs are no crashes in the last line")

@@ -24,7 +24,8 @@ struct PastedReportSignatureTests {
   @Test func `A function's offset without an address is not 0`() throws {
     let folder = try TemporaryFolder()
     try folder.write(
-      Array("Crashed: org.example.wheel\n0\nWheel\nturn(Gear) + 404\n1\nWheel\nmain + 12\n".utf8), to: "a.txt")
+      Array("Crashed: a.b\n0\nWheel\nturn(Gear) + 404\n1\nWheel\nspin() + 20\n2\nlibgear.dylib\nmain + 12\n".utf8),
+      to: "a.txt")
     let text = try Tool.shell("exec crashpadctl inspect a.txt", in: folder).text
     #expect(text.contains("turn(Gear)") && !text.contains("+ 0"), "\(text)")
   }

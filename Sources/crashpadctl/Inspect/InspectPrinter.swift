@@ -55,7 +55,7 @@ struct InspectPrinter {
   private func printOverview(_ view: CrashView, _ item: InputList.Input) {
     // Among many inputs, a dump's stack is printed only if symbols were requested. A single dump always has one,
     // with the symbols on this system.
-    let hasStack = (!item.isFound || hasSymbols) && view.hasException
+    let hasStack = (!item.isFound || hasSymbols) && view.hasCrashedStack
     let view = hasStack ? view.walkingCrashedThread(cache) : view
     let overview = OverviewText(view: view, name: item.name, style: .output)
     Terminal.output(overview.text(item.isFound ? .short : .all, summary: view.summary))
@@ -91,10 +91,9 @@ struct InspectPrinter {
   private func printStacks(_ view: CrashView) {
     // Records the symbol files that the stack used or rejected, so that they are reported with the others.
     view.lookAtModulesOfStacks()
-    guard let crashed = view.crashedStack else { return }
     let text = StackText(
       view: view, limit: Self.frames, style: .output, hint: "crashpadctl symbolize prints them")
-    for stack in [view.lastException, crashed].compactMap({ $0 }) { Terminal.output("\n" + text.text(stack)) }
+    for stack in [view.lastException, view.crashedStack].compactMap({ $0 }) { Terminal.output("\n" + text.text(stack)) }
   }
 
   private func printTree(_ dump: Dump, _ name: String) -> Bool {
