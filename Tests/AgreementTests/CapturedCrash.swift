@@ -75,7 +75,7 @@ struct CapturedCrash: CustomTestStringConvertible, Sendable {
     return [tool.appending(path: "crashing-program").path]
   }()
 
-  /// With `CRASHPADCTL_MATRIX` every combination; otherwise every kind, with the others taking turns.
+  /// With `CRASHPADCTL_MATRIX` every combination; otherwise kinds, with the others taking turns: all under `make soak`.
   static func all(of program: String) -> [CapturedCrash] {
     let counts = [1, 8, 200]
     if ProcessInfo.processInfo.environment["CRASHPADCTL_MATRIX"] != nil {
@@ -89,11 +89,12 @@ struct CapturedCrash: CustomTestStringConvertible, Sendable {
         }
       }
     }
-    return kinds.enumerated().map { index, kind in
+    let each = kinds.enumerated().map { index, kind in
       CapturedCrash(
         kind: kind, threads: counts[index % 3], company: Company.allCases[index / 3 % 4],
         place: places(kind)[index % places(kind).count], program: program)
     }
+    return Soak.some(8, of: each)
   }
 
   private static func places(_ kind: String) -> [String] {

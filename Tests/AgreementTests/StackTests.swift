@@ -9,7 +9,8 @@ import ToolRunner
   .enabled(if: CrashedProgram.canWriteCores, "the kernel writes no cores into the current directory here"))
 struct StackTests {
   @Test(
-    "Every frame of every thread, from the core and from the minidump made of it", arguments: CrashedProgram.all)
+    "Every frame of every thread, from the core and from the minidump made of it",
+    arguments: Soak.some(2, of: CrashedProgram.all))
   func frames(_ program: CrashedProgram) throws { try compareFrames(program) }
 
   @Test(

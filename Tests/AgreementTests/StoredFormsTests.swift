@@ -71,7 +71,7 @@ struct StoredFormsTests {
     #expect(missing.errorText.contains("split"), "\(missing.errorText)")
   }
 
-  @Test("Split files are found in a folder that is named", arguments: [4, 5])
+  @Test("Split files are found in a folder that is named", arguments: Soak.some(1, of: [4, 5]))
   func splitElsewhere(version: Int) throws {
     let folder = try TemporaryFolder()
     try Self.make("-gdwarf-\(version) -gsplit-dwarf", in: folder)
@@ -92,7 +92,8 @@ struct StoredFormsTests {
     #expect(try Self.answers("build/prog", at: addresses, in: folder) == single)
   }
 
-  @Test("Sections compressed by zlib, in both forms, or by zstd", arguments: ["zlib", "zlib-gnu", "zstd"])
+  @Test(
+    "Sections compressed by zlib, in both forms, or by zstd", arguments: Soak.some(1, of: ["zlib", "zlib-gnu", "zstd"]))
   func compressed(method: String) throws {
     let folder = try TemporaryFolder()
     try Self.make("-gdwarf-5", in: folder)

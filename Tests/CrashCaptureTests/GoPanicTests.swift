@@ -26,7 +26,7 @@ struct GoPanicTests {
       printf 'module m\\n' >go.mod; cat >main.go <<'E'
       \(Self.source)
       E
-      GOFLAGS=-mod=mod GOCACHE=$PWD/cache HOME=$PWD CGO_ENABLED=1 go build -o program . || exit 1
+      GOFLAGS=-mod=mod GOCACHE='\(GoCache.path)' HOME=$PWD CGO_ENABLED=1 go build -o program . || exit 1
       GOTRACEBACK=crash crashpadctl run -q -d db --handler-library '\(try HandlerLibrary.path())' ./program 2>/dev/null
       dump=$(echo db/pending-serialized-ios-dump/*)
       crashpadctl symbolize "$dump" | grep -o 'main[.][a-z]* + 0 '

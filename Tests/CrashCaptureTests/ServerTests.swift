@@ -87,7 +87,7 @@ struct ServerTests {
     func main() { recovers(); spins(); if os.Args[1] == "fault" { C.c_fault() } else { C.abort() } }
     """
   private static let buildGo =
-    "printf 'module m\\n' >go.mod; cat >main.go <<'E'\n\(go)\nE\nGOFLAGS=-mod=mod GOCACHE=$PWD/cache HOME=$PWD CGO_ENABLED=1 go build -o program ."
+    "printf 'module m\\n' >go.mod; cat >main.go <<'E'\n\(go)\nE\nGOFLAGS=-mod=mod GOCACHE='\(GoCache.path)' HOME=$PWD CGO_ENABLED=1 go build -o program ."
 
   private static let rust = """
     #[inline(never)]
@@ -171,7 +171,9 @@ struct ServerTests {
       signal: SIGSEGV, message: "Fatal Python error: Segmentation fault", comparison: .wholeErrors, address: 8),
   ]
 
-  @Test("A whole dump, the program's own message, and the same end", arguments: programs.filter(\.isInstalled))
+  @Test(
+    "A whole dump, the program's own message, and the same end",
+    arguments: Soak.some(5, of: programs.filter(\.isInstalled)))
   func crashes(_ program: Program) throws {
     let pair = try HandlerTests.Pair(setup: program.setup, program.script)
     #expect(pair.without.status == program.status, "\(pair.without.text)\(pair.without.errorText)")

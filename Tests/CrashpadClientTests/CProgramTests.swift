@@ -60,7 +60,7 @@ struct CProgramTests {
     #expect(dump.messages.contains { $0.contains("nobody catches this") })
   }
 
-  @Test("The handler alone needs no Swift, linked dynamically or not", arguments: ["", "-static"])
+  @Test("The handler alone needs no Swift, linked dynamically or not", arguments: Soak.some(1, of: ["", "-static"]))
   func capture(link: String) throws {
     let program = try ClientProgram()
     let folder = Self.package.appending(path: "Sources/CCrashCapture").path

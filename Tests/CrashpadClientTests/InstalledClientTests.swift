@@ -45,8 +45,8 @@ struct InstalledClientTests {
 
   @Test(
     "pkg-config: C, C++ and Swift, shared and from the archive",
-    .enabled(if: InstalledClient.has("pkg-config"), "pkg-config is not installed"), arguments: Link.allCases,
-    Language.allCases)
+    .enabled(if: InstalledClient.has("pkg-config"), "pkg-config is not installed"),
+    arguments: Soak.some(3, of: Link.allCases.flatMap { link in Language.allCases.map { (link, $0) } }))
   func pkgConfig(_ link: Link, _ language: Language) throws {
     let program = try ClientProgram()
     let libraries = try InstalledClient.prefix().appending(path: "lib").path
@@ -88,8 +88,8 @@ struct InstalledClientTests {
 
   @Test(
     "CMake: C and C++, shared and from the archive",
-    .enabled(if: InstalledClient.has("cmake"), "cmake is not installed"), arguments: Link.allCases,
-    [Language.c, .cxx])
+    .enabled(if: InstalledClient.has("cmake"), "cmake is not installed"),
+    arguments: Soak.some(2, of: Link.allCases.flatMap { link in [Language.c, .cxx].map { (link, $0) } }))
   func cmake(_ link: Link, _ language: Language) throws {
     let program = try ClientProgram()
     let (name, source) = language == .c ? ("C", "example.c") : ("CXX", "example.cpp")
@@ -128,8 +128,9 @@ struct InstalledClientTests {
 
   @Test(
     "Sanitizers find nothing in a program with the client, and leave its crash to it",
-    .enabled(if: InstalledClient.has("gcc"), "gcc is not installed"), arguments: Link.allCases,
-    ["address", "thread", "undefined"])
+    .enabled(if: InstalledClient.has("gcc"), "gcc is not installed"),
+    arguments: Soak.some(
+      3, of: Link.allCases.flatMap { link in ["address", "thread", "undefined"].map { (link, $0) } }))
   func sanitizer(_ link: Link, _ kind: String) throws {
     let program = try ClientProgram()
     let options = try InstalledClient.options(link)
