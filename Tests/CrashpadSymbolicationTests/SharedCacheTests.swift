@@ -289,12 +289,10 @@ struct SharedCacheTests {
 
   @Test("Damaged caches end neither the program nor its patience", arguments: SynthSharedCache.Shape.allCases)
   func damage(_ shape: Shape) throws {
-    let seed = UInt64.random(in: 0 ... .max)
-    print("seed \(seed)")
-    var random = SplitMix64(seed: seed)
+    var random = Soak.random()
     let synth = SynthSharedCache(shape, images: 3, functions: 10)
     let extremes: [UInt64] = [0, 1, 8, 0x7fff_ffff, 0xffff_ffff, 0x8000_0000_0000_0000, .max, .max - 15, 0x1_8000_1000]
-    for _ in 0..<Soak.times(6000, or: 600) {
+    for _ in 0..<Soak.times(6000, or: 150) {
       var files = synth.files
       for _ in 0...random.between(0, 3) {
         let number = random.between(0, files.count - 1)

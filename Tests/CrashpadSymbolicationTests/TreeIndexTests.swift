@@ -198,8 +198,8 @@ struct TreeIndexTests {
     let real = try #require(realPath(tree.root))
     let whole = [UInt8](
       try Data(contentsOf: URL(fileURLWithPath: tree.store.place(.trees, of: real).string)))
-    var generator = SplitMix(seed: 7)
-    for _ in 0..<Soak.times(40_000, or: 2000) {
+    var generator = Soak.random()
+    for _ in 0..<Soak.times(40_000, or: 500) {
       var bytes = whole
       for _ in 0..<Int.random(in: 1...6, using: &generator) {
         let place = Int.random(in: 16..<bytes.count, using: &generator)

@@ -276,7 +276,8 @@ struct UnusualFileTests {
 
   @Test(
     "A stripped program of Go has the names and lines that Go's own tool prints",
-    .enabled(if: hasGo, "go is not installed"), arguments: ["-ldflags=-s", "-ldflags=-w", "-buildmode=pie -ldflags=-s"])
+    .enabled(if: hasGo, "go is not installed"),
+    arguments: Soak.some(1, of: ["-ldflags=-s", "-ldflags=-w", "-buildmode=pie -ldflags=-s"]))
   func goProgram(options: String) throws {
     let folder = try TemporaryFolder()
     let source = """
@@ -287,7 +288,7 @@ struct UnusualFileTests {
       """
     try folder.write(Array(source.utf8), to: "main.go")
     let script = """
-      export HOME=$PWD GOCACHE=$PWD/cache GOTOOLCHAIN=local
+      export HOME=$PWD GOCACHE='\(GoCache.path)' GOTOOLCHAIN=local
       go build \(options) -o program main.go || exit 1
       readelf -SW program | awk '$2 == ".text" || $3 == ".text" { print $0 }' > text
       """
@@ -299,7 +300,8 @@ struct UnusualFileTests {
     var random = SplitMix64(seed: 7)
     let addresses = (0..<1000).map { _ in "0x" + String(start + Int(random.next() % UInt64(size)), radix: 16) }
     try folder.write(Array((addresses.joined(separator: "\n") + "\n").utf8), to: "addresses")
-    let theirs = try Tool.shell("HOME=$PWD GOCACHE=$PWD/cache go tool addr2line program < addresses", in: folder)
+    let theirs = try Tool.shell(
+      "HOME=$PWD GOCACHE='\(GoCache.path)' go tool addr2line program < addresses", in: folder)
     let ours = try Tool.shell("crashpadctl symbols lookup program < addresses", in: folder)
     let expected = theirs.outputLines
     for (index, answer) in ours.text.components(separatedBy: "\n\n").prefix(addresses.count).enumerated() {

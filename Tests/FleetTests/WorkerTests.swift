@@ -32,7 +32,9 @@ struct WorkerTests {
     return [try #require(first), "b.idump"]
   }
 
-  @Test(arguments: ["intermediate dump", "damaged", "text", "nothing", "minidump", "compressed", "json", "report"])
+  @Test(
+    arguments: Soak.some(
+      4, of: ["intermediate dump", "damaged", "text", "nothing", "minidump", "compressed", "json", "report"]))
   func `An answer has the document that the command prints`(form: String) throws {
     let folder = try TemporaryFolder()
     let names = try Self.dumps(form, folder)
@@ -56,7 +58,8 @@ struct WorkerTests {
     }
   }
 
-  @Test(arguments: ["intermediate dump", "damaged", "text", "minidump", "compressed", "json", "report"])
+  @Test(
+    arguments: Soak.some(3, of: ["intermediate dump", "damaged", "text", "minidump", "compressed", "json", "report"]))
   func `convert and redact give the bytes and documents of the commands`(form: String) throws {
     let folder = try TemporaryFolder()
     let name = try Self.dumps(form, folder)[0]

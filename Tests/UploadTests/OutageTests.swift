@@ -36,7 +36,7 @@ struct OutageTests {
     ]
   }
 
-  @Test("No report is given up, and all are delivered in the morning", arguments: Night.all)
+  @Test("No report is given up, and all are delivered in the morning", arguments: Soak.some(4, of: Night.all))
   func night(_ night: Night) throws {
     let folder = try TemporaryFolder()
     var collector = try Collector(in: folder)
