@@ -239,7 +239,8 @@ let package = Package(
         "CrashpadRedaction", "CrashpadSnapshot", "ToolRunner",
         .product(name: "SystemPackage", package: "swift-system"),
       ]),
-    .testTarget(name: "CrashpadMeaningTests", dependencies: ["CrashpadMeaning", "CrashpadSnapshot", "DumpSynth"]),
+    .testTarget(
+      name: "CrashpadMeaningTests", dependencies: ["CrashpadMeaning", "CrashpadSnapshot", "DumpSynth", "ToolRunner"]),
     .testTarget(
       name: "CrashpadSignaturesTests",
       dependencies: [

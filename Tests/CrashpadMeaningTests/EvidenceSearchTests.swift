@@ -2,6 +2,7 @@
 import CrashpadSnapshot
 import DumpSynth
 import Testing
+import ToolRunner
 
 @testable import CrashpadMeaning
 
@@ -77,10 +78,7 @@ struct EvidenceSearchTests {
 
   @Test func `The order of the rows makes no difference`() {
     var crashes = RowCrash.all.map(\.crash)
-    var random = SystemRandomNumberGenerator()
-    let seed = random.next()
-    print("seed \(seed)")
-    var generator = SplitMix64(seed: seed)
+    var generator = Soak.random()
     // Two and three things that a crash may have at once.
     for _ in 0..<300 {
       let parts = (0..<3).map { _ in RowCrash.all.randomElement(using: &generator)!.crash }
@@ -93,13 +91,13 @@ struct EvidenceSearchTests {
       crashes.append(crash)
     }
     let rows = crashes.map { EvidenceSearch.all.verdict($0)?.row }
-    for shuffle in 0..<200 {
+    for shuffle in 0..<Soak.times(200, or: 30) {
       let search = EvidenceSearch(
         messages: Self.messages.shuffled(using: &generator), functions: Self.functions.shuffled(using: &generator))
-      // Each shuffle sees a part, and all together see each crash dozens of times.
+      // Each shuffle sees a part, and all together see each crash several times.
       for index in stride(from: shuffle % 10, to: crashes.count, by: 10) {
         let found = search.verdict(crashes[index])?.row
-        #expect(found == rows[index], "seed \(seed): \(found?.name ?? "none"), \(rows[index]?.name ?? "none")")
+        #expect(found == rows[index], "\(found?.name ?? "none"), \(rows[index]?.name ?? "none")")
       }
     }
   }
