@@ -9,15 +9,16 @@ public enum Soak {
   /// How often something is repeated: `all` times under `make soak`.
   public static func times(_ all: Int, or few: Int) -> Int { isOn ? all : few }
 
-  /// `CRASHPADCTL_SEED`, to see a failure again; else another one in each run.
-  public static let seed: UInt64 = {
-    let seed = ProcessInfo.processInfo.environment["CRASHPADCTL_SEED"].flatMap { UInt64($0) }
-    let chosen = seed ?? .random(in: 0..<1_000_000)
-    print("chosen cases: CRASHPADCTL_SEED=\(chosen)")
-    return chosen
+  /// `CRASHPADCTL_CHOICE`, to see a failure again; else another one in each run.
+  private static let seed: UInt64 = {
+    let environment = ProcessInfo.processInfo.environment
+    let given = environment["CRASHPADCTL_CHOICE"] ?? environment["CRASHPADCTL_SEED"]
+    let seed = given.flatMap { UInt64($0) } ?? .random(in: 0..<1_000_000)
+    print("chosen cases: CRASHPADCTL_CHOICE=\(seed)")
+    return seed
   }()
 
-  /// Numbers that follow from the seed, others in each line of the tests.
+  /// Numbers that follow from the choice, others in each line of the tests.
   public static func random(_ line: Int = #line) -> SplitMix64 { SplitMix64(seed: seed, area: UInt64(line)) }
 
   /// Every case under `make soak`, otherwise as many as are told, others in each run. For cases that are alike.
