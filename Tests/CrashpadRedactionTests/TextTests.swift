@@ -124,7 +124,8 @@ struct TextTests {
     let count = Soak.times(60_000, or: 20_000)
     let text = String(repeating: "a", count: count)
     #expect(try value(text, policy(hide: ["*a*a*a*a*a*a*a*a*b"])) == text)
-    for unit in ["a://", "?a=", "@a", "~a", "/home", "/home/.", "%2Fhome/a", "a1B2/", "?a=&#"] {
+    let units = ["a://", "?a=", "@a", "~a", "/home", "/home/.", "%2Fhome/a", "a1B2/", "?a=&#"]
+    for unit in Soak.some(3, of: units) {
       let text = String(repeating: unit, count: count / unit.utf8.count)
       #expect(try value(text).utf8.count == text.utf8.count)
     }

@@ -6,7 +6,8 @@ import ToolRunner
 /// Pages in a real browser.
 @Suite(.enabled(if: Browser.path != nil, "chromium is not installed"), .serialized, .timeLimit(.minutes(3)))
 struct BrowserTests {
-  @Test(arguments: ["light", "dark"], [360, 1440])
+  @Test(
+    arguments: Soak.some(2, of: ["light", "dark"].flatMap { theme in [360, 1440].map { (theme, $0) } }))
   func `A page writes nothing to the console, loads nothing, and is easy to use`(theme: String, width: Int) throws {
     let folder = try TemporaryFolder()
     let browser = try Browser(folder)
@@ -91,7 +92,8 @@ struct BrowserTests {
     #expect(try browser.value("document.querySelector(':target').id").string == "t4f2")
   }
 
-  @Test(arguments: [360, 800, 1440]) func `The list of parts stays in view, and marks the one that is read`(width: Int)
+  @Test(arguments: Soak.some(1, of: [360, 800, 1440]))
+  func `The list of parts stays in view, and marks the one that is read`(width: Int)
     throws
   {
     let folder = try TemporaryFolder()

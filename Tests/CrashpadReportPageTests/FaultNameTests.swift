@@ -98,7 +98,8 @@ struct FaultNameTests {
   }
 
   @Test(
-    .enabled(if: Browser.path != nil, "chromium is not installed"), .timeLimit(.minutes(3)), arguments: [360, 1440])
+    .enabled(if: Browser.path != nil, "chromium is not installed"), .timeLimit(.minutes(3)),
+    arguments: Soak.some(1, of: [360, 1440]))
   func `Long names make a page no wider than its window`(width: Int) throws {
     let long = String(repeating: "LongName", count: 20)
     let names = [

@@ -142,7 +142,8 @@ struct ManyTests {
   }
 
   @Test(
-    .enabled(if: Browser.path != nil, "chromium is not installed"), .timeLimit(.minutes(3)), arguments: [360, 1440])
+    .enabled(if: Browser.path != nil, "chromium is not installed"), .timeLimit(.minutes(3)),
+    arguments: Soak.some(1, of: [360, 1440]))
   func `The page of groups filters by version and sorts, and is easy to use`(width: Int) throws {
     let folder = try TemporaryFolder()
     try folder.write(GroupsPageTests.page(groups: 30).html(), to: "a.html")
@@ -173,7 +174,7 @@ struct ManyTests {
   /// Names without a place to break at, in each column, and details of groups that are open.
   @Test(
     .enabled(if: Browser.path != nil, "chromium is not installed"), .timeLimit(.minutes(3)),
-    arguments: [320, 800, 1440])
+    arguments: Soak.some(1, of: [320, 800, 1440]))
   func `Long names of versions, devices and systems are cut off nowhere`(width: Int) throws {
     let folder = try TemporaryFolder()
     var page = GroupsPageTests.page(groups: 12)
