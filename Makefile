@@ -30,7 +30,7 @@ SHARED = -c release --static-swift-stdlib $(LINK) -Xswiftc -gnone -Xswiftc -Xfro
   -Xlinker -s $$(grep -o -e '-Xcc [^ ]*' $(STATIC)/flags) $(STRICT)
 TOOL = .build/release/crashpadctl
 # The tests are built without optimization, because that is fastest; but not in SwiftPM's debug configuration, in which
-# ArgumentParser checks all options at each of the 9,000 starts of the tool: that took 4 of 8 minutes of processor time.
+# ArgumentParser checks all options at each of the thousands of starts of the tool: that took 4 of 8 minutes of processor time.
 # The last options take a quarter off the build: no debug information; each module is compiled once, not once more for its
 # interface; and SwiftPM, which looks for tests in an index, indexes these alone, not the system's modules too. With
 # optimization the second one takes longer, as modules wait for those that they import.
