@@ -211,7 +211,7 @@ extension TextFrame {
     } else if !name.isEmpty, !name.equals("???"), name.address == nil {
       let mark = "[inlined] "
       if name.has(prefix: mark) { isInlined = true }
-      function = Self.whole(isInlined && name.has(prefix: mark) ? name.dropFirst(mark.utf8.count) : name).string
+      function = Self.whole(isInlined && name.has(prefix: mark) ? name.dropFirst(mark.utf8.count) : name)[...].string
       functionOffset = distance
     }
   }
