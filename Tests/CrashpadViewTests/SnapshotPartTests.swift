@@ -104,7 +104,7 @@ struct SnapshotPartTests {
       [
         "kind": "kind", "threadID": "thread_id", "code": "code", "info": "info", "address": "address", "codes": "codes",
         "context": "registers", "signal": "signal", "isInfoKnown": "info",
-        "isAddressKnown": "address",
+        "isAddressKnown": "address", "sender": "sender",
       ]))
 
   private static let module = Part(
