@@ -25,19 +25,22 @@ enum DatabaseSentences {
   /// Prints why a session could not start or make a change, or why a database could not be read. Returns the exit code
   /// for the tool.
   static func fail(_ error: any Error, _ database: FilePath, creating: Bool = true) -> ExitCode {
+    var error = error
+    // The random names of a session's own files mean nothing to the user; the problem is that
+    // their directory can't be written.
+    if let failure = error as? FileFailure, failure.path.lastComponent?.string.hasPrefix(".crashpadctl-") == true {
+      error = FileFailure(failure.path.removingLastComponent(), failure.errno)
+    }
     Terminal.error(Sentences.databaseFailure(error, database))
     return ExitCode(Sentences.failure(error, creating: creating).status.rawValue)
   }
 
-  /// For a run that only says what it would do: says which directory it may not change.
-  ///
-  /// - Returns: the status that a run would have; nil if nothing stands in its way.
-  static func obstacle(to database: CrashDatabase) -> ExitStatus? {
-    database.unchangeable.map { failure in
-      let text = Sentences.databaseFailure(failure, database.path)
-      Terminal.error("\(text); without --dry-run, nothing could be changed")
-      return ExitStatus(failure.errno, creating: true)
-    }
+  /// For a run that only says what it would do, perhaps by a user who may only look: says which directory it may not change.
+  static func warnOfObstacle(to database: CrashDatabase) {
+    guard let failure = database.unchangeable else { return }
+    Terminal.error(
+      "\(TextFormat.printable(failure.path)): warning: \(failure.errno); without --dry-run, this user could change nothing"
+    )
   }
 
   // MARK: Locks

@@ -62,9 +62,7 @@ enum Sentences {
 
   /// The reason why a database could not be opened, or a file in it could not be read or changed, with the path.
   static func databaseFailure(_ error: any Error, _ database: FilePath) -> String {
-    var path = (error as? FileFailure)?.path ?? database
-    // The random names of a session's own files mean nothing to the user; their directory can't be written.
-    if path.lastComponent?.string.hasPrefix(".crashpadctl-") == true { path.removeLastComponent() }
+    let path = (error as? FileFailure)?.path ?? database
     return "\(TextFormat.printable(path)): error: \(failure(error, creating: false).text)"
   }
 

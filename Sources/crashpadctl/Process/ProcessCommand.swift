@@ -97,7 +97,7 @@ struct ProcessCommand: Command {
         if status == .success { status = uploads.status }
       }
       status = writePage(run.reports, status)
-      if dryRun, counts.isSuccess, let obstacle = DatabaseSentences.obstacle(to: database) { status = obstacle }
+      if dryRun, counts.isSuccess, !quiet { DatabaseSentences.warnOfObstacle(to: database) }
     } catch let failure as ExitStatus {
       // The database could not be opened, and the error is printed already.
       status = failure

@@ -87,7 +87,7 @@ struct PruneCommand: Command {
       throw ExitCode(Sentences.failure(reason, creating: notStarted != nil).status.rawValue)
     }
     print(results, of: run)
-    if dryRun, let obstacle = DatabaseSentences.obstacle(to: database) { throw obstacle }
+    if dryRun, !quiet { DatabaseSentences.warnOfObstacle(to: database) }
     throw ExitCode(results.status.rawValue)
   }
 
