@@ -150,7 +150,7 @@ struct CutReportTests {
     "Parts of a report's JSON are refused by their names",
     arguments: [
       (#"Queue","frames":[{"imageOffset":3928892,"symbol":"main","imageIndex":4},{"imageOffset""#, ".ips"),
-      (#"vice":"x"}\#n{ "captureTime" : "2024-01-02", "pid" : 4, "procExitAbsTime" : 12, "procNa"#, ".ips"),
+      (#""captureTime" : "2024-01-02", "pid" : 4, "procExitAbsTime" : 12, "procNa"#, ".ips"),
       (#""sampleCount" : 1, "subFrames" : [ { "binaryUUID" : "A", "offsetIntoBinaryTextSegment" : 4 "#, "MetricKit"),
       (#""rpages" : 365, "states" : [ "daemon" ], "lifetimeMax" : 1375 }, {"#, "JetsamEvent"),
       (#"{"exceptions":[],"binary_images":[{"start_addr":"1084c4000","end_addr":"1084d1fff"}]}"#, "crash service"),

@@ -91,7 +91,7 @@ struct PartTests {
     let found = try Tool.shell(
       "mkdir d; cp *.zip d; crashpadctl validate d | grep -c passed; crashpadctl group d | tail -n 1", in: folder)
     // Three of the four are one report, which counts once.
-    #expect(found.text.hasSuffix("2 crashes in 2 groups; 2 copies left out\n"), "\(found.text)")
+    #expect(found.text.hasSuffix("2 reports in 2 groups; 2 copies left out\n"), "\(found.text)")
   }
 
   @Test("The name of a member does not lead outside of the output directory")

@@ -22,6 +22,7 @@ struct ReportMemberTests {
     "modules.timestamp", "modules.dylibVersion", "modules.sourceVersion", "modules.fileVersion",
     "modules.simpleAnnotations", "modules.annotationObjects", "modules.messages",
     "threads.suspendCount", "threads.priority", "threads.dataAddress", "threads.stack", "threads.capture",
+    "exception.sender",
   ]
 
   private static let secret = "token=k3yv4lu3"

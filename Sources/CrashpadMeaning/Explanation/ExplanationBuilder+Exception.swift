@@ -197,11 +197,12 @@ extension ExplanationBuilder {
       || WindowsParameters(exception).address != nil
     guard isAccess, exception.hasRecordedAddress else { return }
     let address = exception.address
-    if addObject(names) { return }
-    if let pattern = AddressPattern(
+    let pattern = AddressPattern(
       address, on: CodeMeaning.Platform(crash.system.architecture), intended: report?.intendedAddress,
       addressBits: crash.system.operatingSystem == .ios ? 39 : 47)
-    {
+    // A pattern with a sentence of its own says more.
+    if pattern?.row.headline == nil, addObject(names) { return }
+    if let pattern {
       let facts = pattern.facts.reduce("") { "\($0) (\($1.label) \($1.text))" }
       note("The address \(hex(address)): \(pattern.row.event)\(facts).")
       result.advice = pattern.row.advice + result.advice
