@@ -11,6 +11,8 @@ package enum DatabaseLayout {
   /// A directory for each report that has attachments, named by its id.
   package static let attachments = FileName(literal: "attachments")
   package static let settings = FileName(literal: "settings.dat")
+  /// The number that settings of any version begin with.
+  static let settingsMagic: UInt32 = 0x4350_6473
   /// Intermediate dumps that wait to be processed.
   package static let pendingDumps = FileName(literal: "pending-serialized-ios-dump")
   /// Ours: intermediate dumps that can't be converted to a report, each with a file that gives the reason.

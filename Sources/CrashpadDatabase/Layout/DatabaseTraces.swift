@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+internal import CrashpadBytes
 internal import CrashpadFiles
 
 /// Evidence that a directory is a database, or another program's.
@@ -51,7 +52,8 @@ struct DatabaseTraces {
       throw error
     }
     guard let file else { return false }
-    return DatabaseSettings.hasMagic(try file.prefix(DatabaseSettings.size))
+    let start = try file.prefix(4)
+    return start.count == 4 && (unsafe start.span.bytes.uint32(at: 0)) == DatabaseLayout.settingsMagic
   }
 
   /// Whether a directory that is found by chance is a database: or all directories are there, without any foreign entry.

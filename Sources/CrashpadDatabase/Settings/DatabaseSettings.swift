@@ -11,7 +11,7 @@ internal import SystemPackage
 /// fields. Source: `client/settings.cc`.
 public struct DatabaseSettings: Sendable, Hashable {
   package static let size = 40
-  private static let magic: UInt32 = 0x4350_6473
+  private static let magic = DatabaseLayout.settingsMagic
   private static let version: UInt32 = 1
 
   /// The id of the installation, sent with each report.
@@ -52,11 +52,6 @@ public struct DatabaseSettings: Sendable, Hashable {
     clientID = UUIDBytes(
       high: UInt64(span.uint32(at: 24)) << 32 | UInt64(span.uint16(at: 28)) << 16 | UInt64(span.uint16(at: 30)),
       low: span.uint64(at: 32).byteSwapped)
-  }
-
-  /// Whether a file begins like settings of any version.
-  static func hasMagic(_ bytes: [UInt8]) -> Bool {
-    bytes.count >= 4 && (unsafe bytes.span.bytes.uint32(at: 0)) == magic
   }
 
   package var bytes: [UInt8] {

@@ -38,9 +38,9 @@ enum Terminal {
   ///   - creating: whether it was to be written.
   @discardableResult
   static func failure(_ failure: any Error, of name: String, creating: Bool) -> ExitStatus {
-    let (text, status) = Sentences.failure(failure, creating: creating)
-    error("\(name): error: \(text)")
-    return status
+    let reason = FailureText(failure, creating: creating)
+    error("\(name): error: \(reason.text)")
+    return reason.status
   }
 
   /// Writes text without a line feed to standard error.
