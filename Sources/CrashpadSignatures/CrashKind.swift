@@ -55,17 +55,17 @@ struct CrashKind: Sendable {
   /// of a runtime, or by abort() on the stack. `explain` says the same of it.
   private mutating func infer(_ snapshot: ProcessSnapshot) {
     guard let report = snapshot.report, report.kind == .crash else { return }
-    // Old texts have the code in place of the exception.
-    if let code = report.termination?.code, code > 0xffff {
-      self = Self.hang("killed:0x" + hexadecimal(code))
-      return
-    }
     if !report.lastException.isEmpty {
       text = "exception:NSException"
       return
     }
     if let word = report.termination?.guardCode {
       text = "guard:" + Self.path(GuardCode(code: word, subcode: nil).name)
+      return
+    }
+    // Old texts have the code in place of the exception.
+    if let termination = report.termination, termination.namespace == nil, let code = termination.code, code > 0xffff {
+      self = Self.hang("killed:0x" + hexadecimal(code))
       return
     }
     let rows = report.messages.lazy.compactMap { EvidenceSearch.all.message($0.text) }

@@ -80,8 +80,9 @@ extension CrashView {
   /// Whether there is a stack of the crash. Texts that people paste may have one without an exception.
   package var hasCrashedStack: Bool {
     if snapshot.exception != nil { return true }
-    let hasStack = snapshot.crashedThread != nil || snapshot.report?.lastException.isEmpty == false
-    return hasStack && snapshot.outcome.isCrash
+    let frames = snapshot.crashedThread.flatMap { snapshot.threads[$0].frames } ?? []
+    let last = snapshot.report?.lastException ?? []
+    return snapshot.outcome.isCrash && !(frames.isEmpty && last.isEmpty)
   }
 
   /// Nil if nothing was raised, or the report has no exception.

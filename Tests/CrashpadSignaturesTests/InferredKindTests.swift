@@ -51,6 +51,10 @@ struct InferredKindTests {
       name: "a code in place of the exception",
       text: "Process:  Wheel [77]\n\nException Type:  00000020\nException Codes: 0xc00010ff\nHighlighted Thread:  0\n\n"
         + "Thread 0:\n\(stack)", kind: "killed:0xc00010ff"),
+    Text(
+      name: "a guard's code without an exception",
+      text: "Process:  Wheel [77]\n\nTermination Reason: Namespace GUARD, Code 0x2000000680000001\n\n"
+        + "Thread 0 Crashed:\n\(stack)", kind: "guard:MACH_PORT/EXCEPTION_BEHAVIOR_ENFORCE"),
   ]
 
   @Test("Both say that it is a crash, and group has its kind", arguments: texts)

@@ -93,7 +93,10 @@ struct InspectPrinter {
     view.lookAtModulesOfStacks()
     let text = StackText(
       view: view, limit: Self.frames, style: .output, hint: "crashpadctl symbolize prints them")
-    for stack in [view.lastException, view.crashedStack].compactMap({ $0 }) { Terminal.output("\n" + text.text(stack)) }
+    let stacks = [view.lastException, view.crashedStack].compactMap { $0 }
+    for stack in stacks where !stack.frames.isEmpty || view.exception != nil {
+      Terminal.output("\n" + text.text(stack))
+    }
   }
 
   private func printTree(_ dump: Dump, _ name: String) -> Bool {
