@@ -164,9 +164,8 @@ struct ExplanationTests {
   // MARK: Exceptions
 
   @Test func `A null pointer, the access and the first frame of the app are evidence`() {
-    let copying = SampleCrash.thread(0, ["memmove", "app:Cart.total()", "app:Cart.show()"] + SampleCrash.end)
     let explanation = Explanation(
-      SampleCrash.crash(SampleCrash.mach(1, [1, 0x18], signal: 11), [copying]) {
+      SampleCrash.crash(SampleCrash.mach(1, [1, 0x18], signal: 11), [crashing]) {
         $0.syndrome = 0x9200_0046
         $0.kernelTriage = [
           "VM - (arg = 0x0) cluster_pagein past EOF",

@@ -200,14 +200,17 @@ extension ExplanationBuilder {
     let pattern = AddressPattern(
       address, on: CodeMeaning.Platform(crash.system.architecture), intended: report?.intendedAddress,
       addressBits: crash.system.operatingSystem == .ios ? 39 : 47)
-    // A pattern with a sentence of its own says more.
-    if pattern?.row.headline == nil, addObject(names) { return }
+    if pattern == nil, addObject(names) { return }
     if let pattern {
       let facts = pattern.facts.reduce("") { "\($0) (\($1.label) \($1.text))" }
       note("The address \(hex(address)): \(pattern.row.event)\(facts).")
       result.advice = pattern.row.advice + result.advice
       add(pattern.row)
-      if let headline = pattern.row.headline { result.summary = "\(names): \(headline)." }
+      if let headline = pattern.row.headline {
+        result.summary = "\(names): \(headline)."
+      } else if noteObject() {
+        result.advice.append(Self.objectAdvice)
+      }
     }
     if exception.isAtStack(nil, pageSize: crash.system.pageSize.map { UInt64($0) }), !isInStackGuard {
       let pointer = hex(exception.context?.stackPointer ?? 0)
@@ -227,18 +230,26 @@ extension ExplanationBuilder {
     }
   }
 
-  /// Explains a fault in a function of a runtime that uses an object. It takes nil, so that an address near 0 is of what
-  /// stood in the object's memory.
+  /// Explains a fault in a function of a runtime that uses an object, at an address that says nothing.
   @discardableResult
   private mutating func addObject(_ names: String) -> Bool {
-    guard let thread = crash.crashedThread, thread.frames.first?.usesObject == true else { return false }
-    note("The fault is in \(thread.frames[0].text), which was given the object", thread, frame: 0)
+    guard noteObject() else { return false }
     result.summary = "\(names): an object was used that was probably freed before, or is none."
     result.certainty = .inferred
-    result.advice.insert(
-      "Look for an object that is freed while others still refer to it: a delegate, an observer, a callback.", at: 0)
+    result.advice.insert(Self.objectAdvice, at: 0)
     return true
   }
+
+  /// Adds that the fault is in such a function. It takes nil, so that an address near 0 may be of what stood in the object's
+  /// memory.
+  private mutating func noteObject() -> Bool {
+    guard let thread = crash.crashedThread, thread.frames.first?.usesObject == true else { return false }
+    note("The fault is in \(thread.frames[0].text), which was given the object", thread, frame: 0)
+    return true
+  }
+
+  private static let objectAdvice =
+    "Look for an object that is freed while others still refer to it: a delegate, an observer, a callback."
 
   /// The report itself says it then.
   private var isInStackGuard: Bool { report?.isAddressInStackGuard == true }
