@@ -150,7 +150,6 @@ struct CutReportTests {
     "Parts of a report's JSON are refused by their names",
     arguments: [
       (#"Queue","frames":[{"imageOffset":3928892,"symbol":"main","imageIndex":4},{"imageOffset""#, ".ips"),
-      (#""captureTime" : "2024-01-02", "pid" : 4, "procExitAbsTime" : 12, "procNa"#, ".ips"),
       (#""sampleCount" : 1, "subFrames" : [ { "binaryUUID" : "A", "offsetIntoBinaryTextSegment" : 4 "#, "MetricKit"),
       (#""rpages" : 365, "states" : [ "daemon" ], "lifetimeMax" : 1375 }, {"#, "JetsamEvent"),
       (#"{"exceptions":[],"binary_images":[{"start_addr":"1084c4000","end_addr":"1084d1fff"}]}"#, "crash service"),
@@ -158,6 +157,12 @@ struct CutReportTests {
   func names(_ text: String, _ name: String) {
     let reading = Reading(unwrapping: text)
     #expect(reading.form == nil && OtherTexts.name(Array(text.utf8))?.contains(name) == true)
+  }
+
+  @Test("The start of an .ips report's body has its name, where it is not read")
+  func bodyName() {
+    let text = #"App","is_first_party":1}{ "captureTime" : "2024-01-02", "pid" : 4, "procExitAbsTime" : 12"#
+    #expect(OtherTexts.name(Array(text.utf8))?.contains(".ips") == true)
   }
 
   // MARK: Several
