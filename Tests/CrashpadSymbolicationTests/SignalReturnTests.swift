@@ -24,8 +24,9 @@ struct SignalReturnTests {
     ]
     // siginfo 0x80, ucontext 0xb0 with its mask, the fault address, x0 to x30, sp, pc
     let arm64 = Dictionary(uniqueKeysWithValues: (0...32).map { ($0, 0x138 + 8 * UInt64($0)) })
-    // siginfo 0x80, five words, three words, r0 to r15
-    let arm = Dictionary(uniqueKeysWithValues: (0...15).map { ($0, 0xa0 + 4 * UInt64($0)) })
+    // siginfo 0x80, five words, three words, r0 to r15, of which the last one has the bit of Thumb
+    let arm = Dictionary(uniqueKeysWithValues: (0...14).map { ($0, 0xa0 + 4 * UInt64($0)) })
+    let oldArm = arm.mapValues { $0 - 0x80 }
     // siginfo 0x80, ucontext 0xb0 with its mask; pc, then x1 to x31 of RISC-V, r0 to r31 of LoongArch
     let pc: [Int: UInt64] = [32: 0x130]
     let riscv = Dictionary(uniqueKeysWithValues: (1...31).map { ($0, 0x130 + 8 * UInt64($0)) }).merging(pc) { $1 }
@@ -44,6 +45,10 @@ struct SignalReturnTests {
       Case(architecture: .arm64, code: [0xd400_0001_d280_1168], places: arm64),
       Case(architecture: .arm(framePointer: 11), code: [0xef00_0000_e3a0_70ad], places: arm, size: 4),
       Case(architecture: .arm(framePointer: 11), code: [0x46c0_46c0_df00_27ad], places: arm, size: 4),
+      Case(architecture: .arm(framePointer: 11), code: [0x46c0_df00_07ad_f04f], places: arm, size: 4),
+      Case(architecture: .arm(framePointer: 11), code: [0xef00_0000_e3a0_7077], places: oldArm, size: 4),
+      Case(architecture: .arm(framePointer: 11), code: [0x46c0_46c0_df00_2777], places: oldArm, size: 4),
+      Case(architecture: .arm(framePointer: 11), code: [0x46c0_df00_0777_f04f], places: oldArm, size: 4),
     ]
   }()
 
@@ -61,10 +66,24 @@ struct SignalReturnTests {
     for (register, place) in one.places { #expect(caller[register] == 0x7000 + place, "register \(register)") }
   }
 
+  @Test(arguments: [(0xef00_0000_e3a0_70ad, 0x70dc), (0xef00_0000_e3a0_7077, 0x705c)] as [(UInt64, UInt64)])
+  func `The status register of ARM says whether the interrupted code is in the short form`(
+    _ code: UInt64, _ place: UInt64
+  ) throws {
+    let rules = try #require(SignalReturn.rules(.arm(framePointer: 11)) { $0 == 0 ? code : nil })
+    var callee = FrameRegisters(.arm(framePointer: 11))
+    callee.stackPointer = 0x7000
+    for (status, bit): (UInt64, UInt64) in [(0x6000_0010, 0), (0x6000_0030, 1)] {
+      let caller = rules.caller(of: callee) { $0 == place ? 0x40_1234 : $0 == place + 4 ? status : 0 }
+      #expect(caller?.instructionPointer == 0x40_1234 | bit)
+    }
+  }
+
   @Test(arguments: cases.indices)
   func `Code with any other bit is not that of a return from a handler`(_ number: Int) {
     let one = Self.cases[number]
-    let bits = one.code[0] >> 32 == 0x46c0_46c0 ? 32 : one.code[0] >> 56 == 0x90 ? 56 : 64
+    let nops: [(UInt64, Int)] = [(0x46c0_46c0, 32), (0x46c0, 48), (0x90, 56)]
+    let bits = nops.first { one.code[0] >> UInt64($1) == $0 }?.1 ?? 64
     for bit in 0..<UInt64(bits) {
       let changed = SignalReturn.rules(one.architecture) { distance in
         distance == 0 ? one.code[0] ^ 1 << bit : one.code.indices.contains(1) ? one.code[1] : nil

@@ -42,6 +42,7 @@ package struct FrameRegisters: Sendable {
 
     /// Whether a call pushes its return address.
     var isIntel: Bool { self == .x86_64 || self == .x86 }
+    var isArm: Bool { if case .arm = self { true } else { false } }
 
     var framePointer: Int {
       switch self {
@@ -242,4 +243,7 @@ package struct FrameRegisters: Sendable {
     caller.known &= architecture.preservedBits
     return caller
   }
+
+  /// Whether a function leaves a register as its caller had it.
+  func isPreserved(_ register: Int) -> Bool { architecture.preservedBits >> UInt64(register) & 1 == 1 }
 }

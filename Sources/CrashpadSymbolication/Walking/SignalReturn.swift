@@ -16,8 +16,13 @@ enum SignalReturn {
       ]
     // mov x8, #139; svc #0
     case .arm64: [([0xd400_0001_d280_1168], [.max])]
-    // mov r7, #173; svc #0, and the same in the short form
-    case .arm: [([0xef00_0000_e3a0_70ad], [.max]), ([0xdf00_27ad], [0xffff_ffff])]
+    // mov r7, #173; svc #0, in the long form and in both short ones; then with 119, of handlers without a siginfo
+    case .arm:
+      [
+        ([0xef00_0000_e3a0_70ad], [.max]), ([0xdf00_27ad], [0xffff_ffff]),
+        ([0xdf00_07ad_f04f], [0xffff_ffff_ffff]), ([0xef00_0000_e3a0_7077], [.max]),
+        ([0xdf00_2777], [0xffff_ffff]), ([0xdf00_0777_f04f], [0xffff_ffff_ffff]),
+      ]
     // li a7, 139; ecall
     case .riscv64: [([0x0000_0073_08b0_0893], [.max])]
     // li.w a7, 139; syscall 0
@@ -55,8 +60,8 @@ enum SignalReturn {
       // A siginfo of 128 bytes, a ucontext of 176 including its signal mask, the fault address, and x0 to x30, sp, pc
       for register in 0...32 { saved[register] = 128 + 176 + 8 + 8 * UInt64(register) }
     case .arm:
-      // A siginfo of 128 bytes, and in the ucontext five words, three about the fault, then r0 to r15
-      for register in 0...15 { saved[register] = 128 + 4 * (8 + UInt64(register)) }
+      // With a siginfo 128 bytes, and in the ucontext five words, three about the fault, then r0 to r15
+      for register in 0...15 { saved[register] = (pattern < 3 ? 128 : 0) + 4 * (8 + UInt64(register)) }
     case .riscv64, .loongarch64:
       // A siginfo of 128 bytes, a ucontext of 176 including its signal mask, the instruction pointer, then the registers.
       // RISC-V has the instruction pointer in place of the first one.
@@ -80,10 +85,23 @@ enum SignalReturn {
       ])
       switch register {
       case architecture.stackPointer: rules.frameAddress = value
-      case architecture.instructionPointer: rules.returnAddress = value
+      case architecture.instructionPointer:
+        rules.returnAddress = architecture.isArm ? withThumbBit(value, architecture, distance + 4) : value
       default: rules.registers[register] = value
       }
     }
     return rules
+  }
+
+  /// Bit 5 of the program status register, which follows the instruction pointer, marks the short form of the code; bit 0 does
+  /// in a return address.
+  private static func withThumbBit(
+    _ instruction: FrameExpression, _ architecture: FrameRegisters.Architecture, _ status: UInt64
+  ) -> FrameExpression {
+    FrameExpression(
+      operations: instruction.operations + [
+        .register(architecture.stackPointer), .constant(status), .add, .load, .constant(5), .shiftRight, .constant(1),
+        .and, .or,
+      ])
   }
 }
