@@ -73,4 +73,25 @@ struct FirstInstructionsTests {
     let registers = FrameRegisters(.arm(framePointer: 11), [13: 0x7000, 14: 0x40_0211, 15: 0x40_0102])
     #expect(process.walk(registers, isThumb: true).frames.prefix(2).map(\.instruction) == [0x40_0102, 0x40_0210])
   }
+
+  @Test func `A frame pointer of Thumb code leads over variables of unknown size`() throws {
+    // push {r7, lr}; add r7, sp, #0; sub.w sp, sp, r2; nop
+    let code: [UInt16] = [0xb580, 0xaf00, 0xebad, 0x0d02, 0xbf00]
+    let process = try Self.process(code, isThumb: true, linkAt: 0x104)
+    let registers = FrameRegisters(.arm(framePointer: 11), [13: 0x7000, 7: 0x7100, 14: 0, 15: 0x40_0108])
+    #expect(process.walk(registers, isThumb: true).frames.prefix(2).map(\.instruction) == [0x40_0108, 0x40_0210])
+  }
+
+  @Test func `A function of arm64 that sets no frame pointer has that of a caller`() throws {
+    let symbols = Self.symbols.replacing("Linux arm ", with: "Linux arm64 ")
+    var process = try TestProcess(.arm64, symbolFiles: [symbols])
+    process.snapshot.system.operatingSystem = .linux
+    process.module("App", at: 0x40_0000, size: 0x1000, id: Self.id)
+    // str x30, [sp, #-16]!; nop; nop; nop
+    process.memory(at: 0x40_0100, [0xd503_201f_f81f_0ffe, 0xd503_201f_d503_201f])
+    process.memory(at: 0x7000, [0x40_0210, 0, 0, 0, 0x7040, 0x40_0310, 0, 0, 0, 0])
+    let walk = process.walk(FrameRegisters(.arm64, [31: 0x7000, 29: 0x7020, 32: 0x40_010c]))
+    #expect(walk.frames.map(\.instruction) == [0x40_010c, 0x40_0210, 0x40_0310])
+    #expect(walk.frames.map(\.trust) == [.context, .scan, .framePointer])
+  }
 }

@@ -52,15 +52,27 @@ struct FrameEvidenceTests {
   }
 
   @Test func `Frame pointers lead through code of no module if the chain leads into a module again`() throws {
-    let words: [UInt64] = [0, 0, 0x7020, 0x29fe_f140_6147, 0x7030, 0x29fe_f15a_04e1, 0x7040, 0x40_3000, 0, 0, 0]
+    let words: [UInt64] = [
+      0, 0, 0x7020, 0x40_1111, 0x7030, 0x29fe_f140_6147, 0x7040, 0x29fe_f15a_04e1, 0x7050, 0x40_3000, 0, 0, 0,
+    ]
     let walk = try Self.intel(words).walk(Self.registers(frame: 0x7010))
-    #expect(walk.frames.map(\.instruction) == [0x40_0100, 0x29fe_f140_6147, 0x29fe_f15a_04e1, 0x40_3000])
+    #expect(
+      walk.frames.map(\.instruction) == [0x40_0100, 0x40_1111, 0x29fe_f140_6147, 0x29fe_f15a_04e1, 0x40_3000])
     #expect(walk.frames.dropFirst().allSatisfy { $0.trust == .framePointer })
     #expect(walk.end == .endOfChain)
     // Without a module behind it, the same words are no chain.
     var nowhere = words
-    nowhere[7] = 0x29fe_f15a_0500
-    #expect(try Self.intel(nowhere).walk(Self.registers(frame: 0x7010)).frames.count == 1)
+    nowhere[9] = 0x29fe_f15a_0500
+    #expect(try Self.intel(nowhere).walk(Self.registers(frame: 0x7010)).frames.count == 2)
+  }
+
+  @Test func `A register that may hold anything leads out of a module only from code of no module`() throws {
+    let words: [UInt64] = [0, 0, 0x7020, 0x29fe_f140_6147, 0x7030, 0x40_3000, 0, 0, 0]
+    let inside = try Self.intel(words).walk(Self.registers(frame: 0x7010))
+    #expect(inside.frames.map(\.trust) == [.context, .scan])
+    let outside = try Self.intel(words).walk(Self.registers(pc: 0x29fe_f140_0000, frame: 0x7010))
+    #expect(outside.frames.map(\.instruction) == [0x29fe_f140_0000, 0x29fe_f140_6147, 0x40_3000])
+    #expect(outside.frames.dropFirst().allSatisfy { $0.trust == .framePointer })
   }
 
   @Test func `A list of the process's memory decides whether code of no module is followed`() throws {
@@ -76,6 +88,32 @@ struct FrameEvidenceTests {
     }
     #expect(try walk(maps).frames.map(\.trust) == [.context, .framePointer, .framePointer])
     #expect(try walk(maps.replacing("rwxp", with: "rw-p")).frames.count == 1)
+  }
+
+  @Test func `A register that may hold anything does not lead to another stack`() throws {
+    let record: [UInt64] = [0x9010, 0x40_1111, 0, 0]
+    let apart = try Self.intel([0, 0, 0, 0]) { $0.memory(at: 0x9000, record) }
+    #expect(apart.walk(Self.registers(frame: 0x9000)).frames.count == 1)
+    // One stack may be in several parts.
+    let joined = try Self.intel([0, 0, 0, 0]) { $0.memory(at: 0x7020, [0x7030, 0x40_1111, 0, 0]) }
+    #expect(joined.walk(Self.registers(frame: 0x7020)).frames.map(\.instruction) == [0x40_0100, 0x40_1111])
+  }
+
+  @Test func `A call into a module's data has its return address at the stack pointer`() throws {
+    func walk(_ protection: String) throws -> StackWalker.Walk {
+      // The call at 0x40_1006 is by a pointer; the frame pointer leads to the caller of that function.
+      let process = try Self.intel([0x40_1008, 0, 0x7020, 0x40_2222, 0, 0, 0]) { process in
+        process.memory(at: 0x40_1000, [0xd0ff_9090_9090_9090])
+        var linux = LinuxSnapshot()
+        let maps = "00400000-00408000 r-xp 0 00:00 0 app\n00408000-00410000 \(protection) 0 00:00 0 app\n"
+        linux.maps = process.snapshot.store(Array(maps.utf8))
+        process.snapshot.linux = linux
+      }
+      return process.walk(Self.registers(pc: 0x40_8100, frame: 0x7010))
+    }
+    #expect(try walk("rw-p").frames.prefix(3).map(\.instruction) == [0x40_8100, 0x40_1008, 0x40_2222])
+    #expect(try walk("rw-p").frames.prefix(2).map(\.trust) == [.context, .returnAddress])
+    #expect(try walk("r-xp").frames.prefix(2).map(\.instruction) == [0x40_8100, 0x40_2222])
   }
 
   @Test func `Records of Swift's asynchronous functions are followed`() throws {
@@ -105,6 +143,34 @@ struct FrameEvidenceTests {
     values[29] = 0
     let leaf = process.walk(FrameRegisters(.arm64, values))
     #expect(leaf.frames.map(\.trust).prefix(2) == [.context, .linkRegister])
+  }
+
+  @Test func `A link register that leads to the instruction at hand is no caller`() throws {
+    var process = try TestProcess(.arm)
+    process.module("app", at: 0x40_0000, size: 0x1_0000)
+    process.memory(at: 0x7000, [0, 0, 0, 0])
+    // Only the register has the bit that marks Thumb.
+    let registers = FrameRegisters(.arm(framePointer: 11), [15: 0x40_0100, 13: 0x7000, 14: 0x40_0101])
+    #expect(process.walk(registers, isThumb: true).frames.map(\.instruction) == [0x40_0100])
+  }
+
+  @Test func `The code of Thumb to which a handler returns is known by its instructions`() throws {
+    let id = "00112233445566778899AABBCCDDEEFF0"
+    var process = try TestProcess(.arm, symbolFiles: ["MODULE Linux arm \(id) app\nFUNC 100 100 0 handler\n"])
+    process.module("app", at: 0x40_0000, size: 0x1_0000, id: id)
+    // movs r7, #173; svc #0, in no function that is known
+    process.memory(at: 0x40_0300, [0, 0xdf00_27ad, 0])
+    // The return address is at 0x7008; siginfo, the head of the ucontext and r0 to r15 follow.
+    var words = [UInt64](repeating: 0, count: 40)
+    words[1] = 0x40_0309
+    for (register, value): (Int, UInt64) in [(13, 0x7200), (15, 0x40_1234)] {
+      let place = 0xc + 128 + 4 * (8 + register)
+      words[place / 8] |= value << (place % 8 == 0 ? 0 : 32)
+    }
+    process.memory(at: 0x7000, words)
+    let walk = process.walk(FrameRegisters(.arm(framePointer: 11), [15: 0x40_0110, 13: 0x7000]), isThumb: true)
+    #expect(walk.frames.map(\.instruction) == [0x40_0110, 0x40_0308, 0x40_1234])
+    #expect(walk.frames.map(\.isSignalFrame) == [false, true, false])
   }
 
   @Test func `A link register at the border of two modules ends in no fault`() throws {
@@ -263,11 +329,11 @@ struct FrameEvidenceTests {
 
       """
     // Calls that end at 0x228: of helper, of inner, of a place that is no function's start, and by a pointer
-    func walk(_ first: UInt64, _ second: UInt64, frame: UInt64 = 0) throws -> StackWalker.Walk {
+    func walk(_ first: UInt64?, _ second: UInt64, frame: UInt64 = 0) throws -> StackWalker.Walk {
       var process = try TestProcess(.x86_64, symbolFiles: [sym])
       process.snapshot.system.operatingSystem = .linux
       process.module("app", at: Self.app, size: 0x1000, id: "00112233445566778899AABBCCDDEEFF0")
-      process.memory(at: Self.app + 0x220, [first])
+      if let first { process.memory(at: Self.app + 0x220, [first]) }
       process.memory(at: Self.app + 0x240, [second])
       process.memory(at: 0x7000, [1, Self.app + 0x228, 2, Self.app + 0x248, 0])
       return process.walk(Self.registers(pc: Self.app + 0x110, frame: frame))
@@ -284,6 +350,9 @@ struct FrameEvidenceTests {
     #expect(try walk(own.0, own.1).frames[1].instruction == Self.app + 0x228)
     #expect(try walk(unknown, own.1).frames[1].instruction == Self.app + 0x228)
     #expect(try walk(pointer, own.1).frames[1].instruction == Self.app + 0x228)
+    // Code that is not known may have any call.
+    #expect(try walk(nil, own.1).frames[1].instruction == Self.app + 0x248)
+    #expect(try walk(nil, other).frames[1].instruction == Self.app + 0x228)
     // A register that leads further out, to another call, is a guess.
     #expect(try walk(own.0, other, frame: 0x7010).frames[1].instruction == Self.app + 0x228)
     #expect(try walk(pointer, own.1, frame: 0x7010).frames[1].instruction == Self.app + 0x248)

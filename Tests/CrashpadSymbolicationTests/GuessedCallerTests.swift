@@ -92,6 +92,23 @@ struct GuessedCallerTests {
     #expect(Self.names(walk).prefix(2) == [1, 3])
   }
 
+  @Test func `Words of a function's own frame are none of its caller's`() throws {
+    var program = Program(functions: [(0x100, "inner"), (0x200, "middle"), (0x300, "outer"), (0x500, "other")])
+    // push %ebx; sub $0x20, %esp
+    program.code[0x200] = [0x53, 0x83, 0xec, 0x20]
+    let inMiddle = program.call(0x100, at: 0x220)
+    let inOuter = program.call(0x200, at: 0x320)
+    let inOther = program.call(0x200, at: 0x520)
+    program.stack = [0x10: inMiddle, 0x18: inOther, 0x38: inOuter]
+    let walk = try program.walk([4: 0x7000, 5: 0, 8: Self.base + 0x110])
+    #expect(Self.names(walk).prefix(3) == [1, 2, 3])
+    #expect(walk.frames[2].skippedWords == 9)
+    // In the first function the place may be before these instructions have run.
+    program.stack = [0x08: inOther, 0x34: inOuter]
+    let first = try program.walk([4: 0x7000, 5: 0, 8: Self.base + 0x210])
+    #expect(Self.names(first).prefix(2) == [2, 5])
+  }
+
   @Test func `A word whose own rules lead to no code is left over`() throws {
     var program = Program(functions: [(0x100, "inner"), (0x200, "stale"), (0x300, "outer"), (0x400, "main")])
     program.rules = "STACK CFI INIT 200 200 .cfa: $esp 16 + .ra: .cfa 4 - ^\n"

@@ -2,8 +2,12 @@
 /// The changes of the stack pointer that the instructions of a function make up to a place.
 struct ArmPrologue {
   private(set) var lowered: UInt64 = 0
-  /// The distance of the saved return address below the caller's stack pointer; nil if the function has saved none.
-  private var linkDepth: UInt64?
+  /// The distance of each saved register below the caller's stack pointer.
+  private var depths: [Int: UInt64] = [:]
+  /// The register that was set to an address of the stack, and its distance below the caller's stack pointer.
+  private var frame: (register: Int, depth: UInt64)?
+  /// Whether the stack pointer was lowered by a number that the code does not tell.
+  private var isDynamic = false
   /// Whether the last change raised the stack pointer, and the function has not gone elsewhere since.
   private(set) var isEnding = false
   private(set) var isKnown = true
@@ -40,29 +44,39 @@ struct ArmPrologue {
     return !isEnding && (pushed.map { lowered >= $0 } ?? hasFrame)
   }
 
-  /// The place of the return address, by the function's stack pointer; nil if it is not known to be on the stack.
-  func linkPlace(_ stack: UInt64) -> UInt64? {
-    guard isKnown, !isEnding, let linkDepth else { return nil }
-    return stack &+ lowered &- linkDepth
+  /// The places of what the function saved, by its registers; nil if they are not known.
+  func saved(_ registers: FrameRegisters) -> SavedRegisters? {
+    guard isKnown, !isEnding else { return nil }
+    let base: UInt64? =
+      if isDynamic { frame.flatMap { frame in registers[frame.register].map { $0 &+ frame.depth } } } else {
+        registers.stackPointer.map { $0 &+ lowered }
+      }
+    return base.map { SavedRegisters(stackPointer: $0, depths: depths) }
   }
 
   private enum Change {
-    /// By a number of bytes; the link register may be the uppermost word of them.
-    case lower(UInt64, savesLink: Bool = false)
+    /// By a number of bytes, which may be for registers, each with a bit.
+    case lower(UInt64, registers: UInt32 = 0)
+    case lowerUnknown
     case raise
-    case setFrame
+    /// To an address some bytes above the stack pointer.
+    case setFrame(Int, above: UInt64)
     case leave
     case none
   }
 
   private mutating func apply(_ change: Change) {
     switch change {
-    case .lower(let count, let savesLink):
-      if savesLink { linkDepth = lowered + 4 }
+    case .lower(let count, let registers):
       lowered += count
+      let all = (0..<16).filter { registers >> UInt32($0) & 1 == 1 }
+      for (index, register) in all.enumerated() { depths[register] = lowered - 4 * UInt64(index) }
       isEnding = false
+    case .lowerUnknown: isDynamic = true
     case .raise: isEnding = true
-    case .setFrame: hasFrame = true
+    case .setFrame(let register, let above):
+      hasFrame = true
+      frame = (register, lowered - min(lowered, above))
     case .leave: isEnding = false
     case .none: break
     }
@@ -71,27 +85,36 @@ struct ArmPrologue {
   private static func short(_ code: UInt32) -> Change {
     switch code {
     // PUSH and SUB of the stack pointer
-    case 0xb400...0xb5ff: .lower(4 * UInt64((code & 0x1ff).nonzeroBitCount), savesLink: code & 0x100 != 0)
+    case 0xb400...0xb5ff: push(code & 0xff | (code & 0x100) << 6)
     case 0xb080...0xb0ff: .lower(4 * UInt64(code & 0x7f))
     // POP of the program counter, BX and B leave; POP and ADD raise it.
     case 0xbd00...0xbdff, 0x4700...0x477f, 0xe000...0xe7ff: .leave
-    case 0xbc00...0xbcff, 0xb000...0xb07f: .raise
+    // So does MOV of r7 or r11 to it.
+    case 0xbc00...0xbcff, 0xb000...0xb07f, 0x46bd, 0x46dd: .raise
     // MOV of the stack pointer to r7 or r11, and ADD to r7
-    case 0x466f, 0x46eb, 0xaf00...0xafff: .setFrame
+    case 0x466f: .setFrame(7, above: 0)
+    case 0x46eb: .setFrame(11, above: 0)
+    case 0xaf00...0xafff: .setFrame(7, above: 4 * UInt64(code & 0xff))
     default: .none
     }
+  }
+
+  private static func push(_ registers: UInt32) -> Change {
+    .lower(4 * UInt64(registers.nonzeroBitCount), registers: registers)
   }
 
   private static func long(_ first: UInt32, _ second: UInt32) -> Change {
     switch (first, second) {
     // PUSH.W, STR with the stack pointer lowered, VPUSH
-    case (0xe92d, _): .lower(4 * UInt64(second.nonzeroBitCount), savesLink: second & 0x4000 != 0)
-    case (0xf84d, _) where second & 0xfff == 0xd04: .lower(4, savesLink: second >> 12 == 14)
+    case (0xe92d, _): push(second)
+    case (0xf84d, _) where second & 0xfff == 0xd04: push(1 << (second >> 12))
     case (0xed2d, _), (0xed6d, _): .lower(4 * UInt64(second & 0xff))
     // SUB.W and SUBW of the stack pointer
     case (0xf1ad, _) where second & 0x8f00 == 0xd00, (0xf5ad, _) where second & 0x8f00 == 0xd00:
       .lower(rotated(first, second))
     case (0xf2ad, _) where second & 0x8f00 == 0xd00: .lower(UInt64(second & 0xff | (second >> 12 & 7) << 8))
+    // SUB.W of a register from it
+    case (0xebad, _) where second >> 8 & 0xf == 13: .lowerUnknown
     case (0xe8bd, _): second >> 15 == 1 ? .leave : .raise
     case (0xf85d, _) where second & 0xfff == 0xb04: second >> 12 == 15 ? .leave : .raise
     case (0xecbd, _), (0xecfd, _): .raise
@@ -99,7 +122,7 @@ struct ArmPrologue {
     case (0xf10d, _), (0xf50d, _):
       switch second >> 8 & 0xf {
       case 13: .raise
-      case 7, 11: .setFrame
+      case 7, 11: .setFrame(Int(second >> 8 & 0xf), above: rotated(first, second))
       default: .none
       }
     // B.W
@@ -120,17 +143,21 @@ struct ArmPrologue {
   private static func arm(_ word: UInt32) -> Change {
     switch word >> 16 & 0xfff {
     // PUSH, STR with the stack pointer lowered, VPUSH, SUB
-    case 0x92d: .lower(4 * UInt64((word & 0xffff).nonzeroBitCount), savesLink: word & 0x4000 != 0)
-    case 0x52d where word & 0xfff == 4: .lower(4, savesLink: word >> 12 & 0xf == 14)
+    case 0x92d: push(word & 0xffff)
+    case 0x52d where word & 0xfff == 4: push(1 << (word >> 12 & 0xf))
     case 0xd2d, 0xd6d: .lower(4 * UInt64(word & 0xff))
     case 0x24d where word >> 12 & 0xf == 13: .lower(immediate(word))
+    // SUB of a register from the stack pointer; SUB of a number from r11 to it, and MOV
+    case 0x04d where word >> 12 & 0xf == 13: .lowerUnknown
+    case 0x24b where word >> 12 & 0xf == 13: .raise
+    case 0x1a0 where word & 0xffff == 0xd00b: .raise
     case 0x8bd: word >> 15 & 1 == 1 ? .leave : .raise
     case 0x49d where word & 0xfff == 4: word >> 12 & 0xf == 15 ? .leave : .raise
     case 0xcbd, 0xcfd: .raise
     // ADD to the stack pointer or r11, and MOV of it to r11
     case 0x28d where word >> 12 & 0xf == 13: .raise
-    case 0x28d where word >> 12 & 0xf == 11: .setFrame
-    case 0x1a0 where word & 0xffff == 0xb00d: .setFrame
+    case 0x28d where word >> 12 & 0xf == 11: .setFrame(11, above: immediate(word))
+    case 0x1a0 where word & 0xffff == 0xb00d: .setFrame(11, above: 0)
     case 0x12f where word & 0xfffff0 == 0x2fff10: .leave
     case 0xa00...0xaff: .leave
     default: .none

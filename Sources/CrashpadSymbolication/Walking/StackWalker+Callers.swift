@@ -33,7 +33,8 @@ extension StackWalker {
     }
     if found == nil {
       switch byFramePointer(callee) {
-      case .found(let caller): found = caller.trust == .scan ? better(than: caller, callee) : caller
+      case .found(let caller):
+        found = caller.trust == .scan ? byFirstInstructions(callee) ?? better(than: caller, callee) : caller
       case .endOfChain: return .end(.endOfChain)
       case .notFound: break
       }
@@ -83,7 +84,7 @@ extension StackWalker {
     }
     // A leaf function has its return address in a register, and may use no stack.
     let mayStay = !callee.isCaller && callee.architecture.link != nil
-    return new > old || (mayStay && new == old && instruction != callee.instruction)
+    return new > old || (mayStay && new == old && instructionAddress(instruction, callee) != callee.instruction)
   }
 
   /// A word of the process as long as an address; `address` is rounded down to its alignment.
@@ -158,8 +159,11 @@ extension StackWalker {
   /// The caller of a frame that has saved nothing yet: the first one, or one that a signal interrupted.
   private func justCalled(_ callee: Position) -> Found? {
     guard !callee.isCaller else { return nil }
-    if callee.module == nil, process.executable.contains(callee.instruction) != .executable {
-      return calledNowhere(callee)
+    switch process.executable.contains(callee.instruction) {
+    case .executable: break
+    // Data of a module, too
+    case .notExecutable: return calledNowhere(callee)
+    case .unlisted, .unknown: if callee.module == nil { return calledNowhere(callee) }
     }
     return callee.architecture.isIntel ? byPushedAddress(callee) : leaf(callee)
   }
@@ -309,7 +313,7 @@ extension StackWalker {
   /// The link register of a first frame of which nothing else is known.
   private func byLinkRegister(_ callee: Position) -> Found? {
     guard !callee.isCaller, let link = callee.registers.link, looksLikeReturnAddress(stripped(link), callee),
-      stripped(link) != callee.instruction
+      instructionAddress(stripped(link), callee) != callee.instruction
     else { return nil }
     var found = byLink(link, callee, .scan)
     found.skippedWords = 0
@@ -317,6 +321,11 @@ extension StackWalker {
   }
 
   // MARK: Evidence
+
+  /// The address of the instruction that a code pointer refers to: bit 0 of those of ARM marks Thumb.
+  func instructionAddress(_ pointer: UInt64, _ callee: Position) -> UInt64 {
+    callee.architecture.isArm ? pointer & ~1 : pointer
+  }
 
   /// The last byte of a call, by its return address. Bit 0 of that may mark Thumb; on other processors one byte less is in
   /// the call, too.
@@ -353,7 +362,8 @@ extension StackWalker {
 
   /// Whether the kernel's frame of a signal handler has the address: no call is before it.
   func isSignalReturn(_ address: UInt64, _ callee: Position, _ module: WalkedModule) -> Bool {
-    SignalReturn.rules(callee.architecture) { code(at: address &+ $0, module) } != nil
+    let first = instructionAddress(address, callee)
+    return SignalReturn.rules(callee.architecture) { code(at: first &+ $0, module) } != nil
       || module.symbols?.frameRules(at: address - module.address, callee.architecture)?.isSignalFrame == true
   }
 
@@ -361,11 +371,10 @@ extension StackWalker {
   ///
   /// Memory of the dump may show a call, but not that there is none: what is private in it may have been replaced.
   func call(before address: UInt64, _ callee: Position) -> CallInstruction?? {
-    let isArm = if case .arm = callee.architecture { true } else { false }
-    let end = isArm ? address & ~1 : address
+    let end = instructionAddress(address, callee)
     let start = end &- CallInstruction.reach
     func call(_ code: UInt64) -> CallInstruction? {
-      CallInstruction(endingAt: end, code, callee.architecture, isThumb: isArm && address & 1 == 1)
+      CallInstruction(endingAt: end, code, callee.architecture, isThumb: end != address)
     }
     if let code = module(at: start).flatMap({ fileCode(at: start, $0) }) { return .some(call(code)) }
     return process.memory.word(start).flatMap(call).map { .some($0) }

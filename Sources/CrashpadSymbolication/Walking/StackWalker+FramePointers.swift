@@ -41,6 +41,10 @@ extension StackWalker {
     else { return .notFound }
     let hasFrame = mayHaveFrame(callee)
     let isKnown = hasFrame && callee.trust.knowsFramePointer
+    // A register that may hold anything may point at another stack.
+    if !isKnown, let stack = callee.registers.stackPointer, !process.memory.mayBeJoined(stack, frame) {
+      return .notFound
+    }
     if saved < Self.firstAddress {
       return isKnown && next == 0 ? .endOfChain : .notFound
     }
@@ -62,12 +66,18 @@ extension StackWalker {
   /// Whether the code of a function sets the frame pointer before the place, as far as the code is known. Otherwise the
   /// register has what a caller left there, and leads to the caller of that one.
   func mayHaveFrame(_ callee: Position) -> Bool {
-    guard callee.architecture.isIntel, let module = callee.module, let start = functionStart(callee),
+    let isIntel = callee.architecture.isIntel
+    guard isIntel || callee.architecture == .arm64, let module = callee.module, let start = functionStart(callee),
       callee.instruction - start < Self.longestPrologue
     else { return true }
-    for place in stride(from: start, to: callee.instruction, by: 5) {
+    for place in stride(from: start, to: callee.instruction, by: isIntel ? 5 : 4) {
       guard let code = code(at: place, module) else { return true }
-      if (0..<5).contains(where: { Self.setsFramePointer(code >> (8 * $0)) }) { return true }
+      if isIntel
+        ? (0..<5).contains(where: { Self.setsFramePointer(code >> (8 * $0)) })
+        : Arm64Prologue.setsFramePointer(UInt32(truncatingIfNeeded: code))
+      {
+        return true
+      }
     }
     return false
   }
@@ -107,7 +117,8 @@ extension StackWalker {
     switch process.executable.contains(address) {
     case .executable: return true
     case .notExecutable, .unlisted: return false
-    case .unknown: return leadsIntoModule(next, after: frame, callee)
+    // Any number may be behind a word that a general register points at; code of no module keeps frame pointers.
+    case .unknown: return (isKnown || callee.module == nil) && leadsIntoModule(next, after: frame, callee)
     }
   }
 

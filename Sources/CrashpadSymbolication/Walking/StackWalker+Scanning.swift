@@ -7,11 +7,15 @@ extension StackWalker {
   func byScan(_ callee: Position) -> Found? {
     guard let start = callee.registers.stackPointer else { return nil }
     let size = callee.architecture.addressSize
-    let words = callee.trust == .context ? limits.scannedWords * 4 : limits.scannedWords
     let function = CalledFunction(callee, functionStart(callee))
+    // The words of the function's own frame are none of its caller's.
+    let own = ownWords(callee, function.start)
+    var words = own + UInt64(callee.trust == .context ? limits.scannedWords * 4 : limits.scannedWords)
     // A word that is left over from an earlier call counts only if none further out is better.
     var (first, leftOver): (Found?, Found?)
-    for index in 0..<UInt64(words) {
+    var index = own
+    while index < words {
+      defer { index += 1 }
       let place = (start & ~(size - 1)) &+ size &* index
       guard place >= start else { continue }
       guard let value = load(place, callee) else { break }
@@ -23,13 +27,25 @@ extension StackWalker {
       if target == .function || isSignalReturn(stripped(value), callee) { return found }
       if first == nil, leadsNowhere(found) {
         leftOver = leftOver ?? found
-      } else if target == .unknown, first == nil {
-        return found
-      } else {
-        first = first ?? found
+        continue
       }
+      if target == .unknown, first == nil { return found }
+      // Without code only a call of the function at hand is better, if one is near.
+      if target == .unseen, first == nil { words = min(words, own + UInt64(limits.scannedWords)) }
+      first = first ?? found
     }
     return first ?? leftOver
+  }
+
+  /// The words at the stack pointer of a caller that are known to be its own. The innermost function may not have put them
+  /// there yet, or not have them any more.
+  private func ownWords(_ callee: Position, _ start: UInt64?) -> UInt64 {
+    guard callee.isCaller, callee.architecture.isIntel, let start, let module = callee.module,
+      callee.symbols?.symbolize(callee.lookupOffset)?.isNearest == false
+    else { return 0 }
+    let isWide = callee.architecture == .x86_64
+    let prologue = IntelPrologue(from: start, to: callee.instruction, isWide: isWide) { code(at: $0, module) }
+    return prologue.lowered / callee.architecture.addressSize
   }
 
   /// Whether the rules of a guessed caller are known, and its own caller by them would be no return address.
@@ -45,16 +61,33 @@ extension StackWalker {
     return !looksLikeReturnAddress(stripped(next), position)
   }
 
-  /// The caller whose address the first instructions of a function of 32-bit ARM saved. Other instructions may have moved
-  /// the stack pointer since, so that it has to look like one, as in a scan.
+  /// The caller whose registers the first instructions of a function of ARM saved. Other instructions may have moved the
+  /// stack pointer since, so that the return address has to look like one, as in a scan.
   func byFirstInstructions(_ callee: Position) -> Found? {
-    guard case .arm = callee.architecture, let module = callee.module, let stack = callee.registers.stackPointer,
-      let start = functionStart(callee),
-      let place = ArmPrologue(
-        from: start, to: callee.instruction, isThumb: callee.isThumb, { code(at: $0, module) }
-      ).linkPlace(stack), let saved = load(place, callee), looksLikeReturnAddress(stripped(saved), callee)
+    guard let stack = callee.registers.stackPointer, let number = callee.architecture.link,
+      let saved = savedRegisters(callee), let place = saved.place(number), place >= stack,
+      let value = load(place, callee), looksLikeReturnAddress(stripped(value), callee)
     else { return nil }
-    return scanned(saved, at: place, (place - stack) / callee.architecture.addressSize, callee)
+    var caller = callee.registers.preserved()
+    for register in saved.depths.keys where caller.isPreserved(register) {
+      caller[register] = saved.place(register).flatMap { load($0, callee) }
+    }
+    caller.instructionPointer = value
+    caller.stackPointer = saved.stackPointer
+    var found = Found(caller, .scan)
+    found.skippedWords = Int((place - stack) / callee.architecture.addressSize)
+    return found
+  }
+
+  private func savedRegisters(_ callee: Position) -> SavedRegisters? {
+    guard let module = callee.module, let start = functionStart(callee) else { return nil }
+    func code(_ address: UInt64) -> UInt64? { self.code(at: address, module) }
+    let end = callee.instruction
+    return switch callee.architecture {
+    case .arm: ArmPrologue(from: start, to: end, isThumb: callee.isThumb, code).saved(callee.registers)
+    case .arm64: Arm64Prologue(from: start, to: end, code).saved(callee.registers)
+    default: nil
+    }
   }
 
   /// Whether a frame goes on with the exit of its thread or program: its function has no caller.
@@ -64,10 +97,8 @@ extension StackWalker {
 
   private func isBeforeExit(_ address: UInt64, _ callee: Position) -> Bool {
     guard let module = module(behindCallAt: address) else { return false }
-    let isThumb = if case .arm = callee.architecture { address & 1 == 1 } else { false }
-    return ExitCode.isExit(callee.architecture, isThumb: isThumb) {
-      code(at: (isThumb ? address & ~1 : address) &+ $0, module)
-    }
+    let first = instructionAddress(address, callee)
+    return ExitCode.isExit(callee.architecture, isThumb: first != address) { code(at: first &+ $0, module) }
   }
 
   /// A register that may hold anything led to a guess: a word before it, behind a call to the function at hand, is better.
@@ -102,7 +133,10 @@ extension StackWalker {
   private enum CallTarget {
     case function
     case otherFunction
+    /// By a pointer, or to a place that is not known.
     case unknown
+    /// The code is not known.
+    case unseen
   }
 
   /// The function at hand, as far as known, to find the call that led to it.
@@ -126,9 +160,9 @@ extension StackWalker {
   private func target(
     ofCallBefore address: UInt64, from callee: Position, _ function: CalledFunction
   ) -> CallTarget {
-    guard let name = function.name, case .some(.direct(let target)?) = call(before: address, callee) else {
-      return .unknown
-    }
+    guard let name = function.name else { return .unknown }
+    guard let call = call(before: address, callee) else { return .unseen }
+    guard case .direct(let target)? = call else { return .unknown }
     if target == function.start { return .function }
     guard let module = module(at: target), case let offset = target - module.address,
       let called = module.symbols?.symbolize(offset)?.frames.last?.function

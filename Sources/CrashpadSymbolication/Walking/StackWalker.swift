@@ -108,7 +108,7 @@ package struct StackWalker: Sendable {
 
     init(_ registers: FrameRegisters, _ address: UInt64, _ trust: FrameTrust, isCaller: Bool) {
       self.registers = registers
-      if case .arm = registers.architecture, address & 1 == 1 {
+      if registers.architecture.isArm, address & 1 == 1 {
         (instruction, self.registers.isThumb) = (address & ~1, true)
       } else {
         (instruction, self.registers.isThumb) = (address, false)

@@ -8,6 +8,7 @@ package final class WalkedMemory: Sendable {
   private struct Region: Sendable {
     let address: UInt64
     let content: SnapshotBytes
+    var last: UInt64 { address &+ UInt64(content.count - 1) }
   }
 
   private let snapshot: ProcessSnapshot
@@ -30,6 +31,23 @@ package final class WalkedMemory: Sendable {
 
   /// The four bytes at `address`, little-endian; nil if they were not captured.
   package func halfWord(_ address: UInt64) -> UInt64? { load(address, 4) { UInt64($0.uint32(at: $1)) } }
+
+  /// Whether two addresses may be in the same area of memory, as far as what was captured tells: not if a part of what is
+  /// between them is missing.
+  func mayBeJoined(_ lower: UInt64, _ upper: UInt64) -> Bool {
+    guard lower <= upper, let first = index(of: lower) else { return true }
+    var end = regions[first].last
+    for next in regions[(first + 1)...] {
+      if upper <= end || next.address > end &+ 1 { break }
+      end = max(end, next.last)
+    }
+    return upper <= end
+  }
+
+  private func index(of address: UInt64) -> Int? {
+    let next = regions.indices.partitioningIndex { regions[$0].address > address }
+    return stride(from: next - 1, through: max(0, next - 8), by: -1).first { address <= regions[$0].last }
+  }
 
   @inline(__always)
   private func load(_ address: UInt64, _ count: Int, _ read: (RawSpan, Int) -> UInt64) -> UInt64? {
