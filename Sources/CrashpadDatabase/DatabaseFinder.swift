@@ -62,7 +62,7 @@ package struct DatabaseFinder: Sendable {
 
   /// Throws if only a directory or file that can't be read could say so.
   private func isDatabase(_ folder: Folder) throws(FileFailure) -> Bool {
-    let traces = DatabaseTraces(folder, isFast: false)
+    let traces = DatabaseTraces(folder, stopsEarly: false)
     if !traces.isDatabase, let failure = traces.failure { throw failure }
     return traces.isDatabase
   }

@@ -65,9 +65,10 @@ extension MinidumpReader {
     let codes = kind == .windows ? words.map(narrowed) : words
     var exception = ExceptionSnapshot(kind: kind, threadID: UInt64(bytes.uint32(at: offset)), code: code)
     exception.info = bytes.uint32(at: offset + 12)
-    // Breakpad's writer has long left si_code out: 0 then does not mean that a process sent the signal of a fault.
-    let isOfFault = kind == .linuxSignal && [4, 5, 7, 8, 11].contains(code)
-    if isOfFault, exception.info == 0, !streams.contains(where: { $0.type == .crashpadInfo }) {
+    // Breakpad's writer has long left si_code out: 0 then does not mean that a process sent the signal of a fault, of abort()
+    // or of a system call.
+    let isOfThread = kind == .linuxSignal && [4, 5, 6, 7, 8, 11, 31].contains(code)
+    if isOfThread, exception.info == 0, codes.isEmpty, !streams.contains(where: { $0.type == .crashpadInfo }) {
       exception.isInfoKnown = false
     }
     // Windows has the instruction in the record, and the address that was accessed as a parameter.

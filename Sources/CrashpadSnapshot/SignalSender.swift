@@ -76,11 +76,12 @@ extension ExceptionSnapshot {
     Self.signalsWithAddress.contains(code) ? sender?.word ?? address : address
   }
 
-  /// The parameters as minidumps have them.
+  /// The parameters as minidumps have them: those of a sent signal, zeros if the sender is not known. Crashpad leaves them out
+  /// for signals with an address; here they say that the `si_code` of 0 is one, which Breakpad's writer leaves out.
   package var recordedCodes: [UInt64] {
-    guard codes.isEmpty, let sender, !Self.signalsWithAddress.contains(code) else { return codes }
-    if code == Self.signalOfInput { return [sender.word, 0] }
+    guard codes.isEmpty, sending != nil else { return codes }
+    if code == Self.signalOfInput { return [sender?.word ?? 0, 0] }
     // The third one is the value of sigqueue().
-    return [UInt64(sender.processID), UInt64(sender.userID), 0]
+    return [UInt64(sender?.processID ?? 0), UInt64(sender?.userID ?? 0), 0]
   }
 }

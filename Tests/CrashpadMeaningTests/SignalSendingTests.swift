@@ -81,6 +81,6 @@ struct SignalSendingTests {
   func request() {
     let sent = exception(15, 0, sender: 1)
     #expect(description(sent).explanation == "the process was asked to end")
-    #expect(SignalSending(sent)?.endedBy == "The process 1 of user 7, which sent SIGTERM.")
+    #expect(SignalSending(sent)?.endedBy == "Process 1 of user 7, which sent SIGTERM.")
   }
 }

@@ -40,7 +40,7 @@ struct SuspectTests {
   func object(_ function: String, _ address: UInt64) {
     let result = usesObject(function, at: address)
     #expect(
-      result.summary.contains("an object was used that was probably freed before") && result.certainty == .inferred)
+      result.summary.contains("the object was probably freed before its use") && result.certainty == .inferred)
     #expect(result.evidence.contains { $0.text.contains(function) })
     #expect(
       !(result.advice + result.evidence.map(\.text)).contains {
@@ -67,7 +67,7 @@ struct SuspectTests {
       $0.statesCrash = isCrash
     }
     let result = Explanation(crash)
-    #expect(result.summary.contains("probably freed before") == isCrash)
+    #expect(result.summary.contains("probably freed before its use") == isCrash)
     #expect(result.notKnown.contains { $0.contains("Why the process ended") } == isCrash)
   }
 

@@ -247,9 +247,9 @@ CRASH_TIME static void write_file(int number, const siginfo_t *information, ucon
   struct capture *capture = &crash_capture;
   capture->signal = number;
   capture->code = information->si_code;
-  // The kernel has the sender of a signal there.
-  bool has_sender = information->si_code == SI_USER || information->si_code == SI_QUEUE || information->si_code == SI_TKILL;
-  capture->address = information->si_code > 0 || has_sender ? (uint64_t)information->si_addr : 0;
+  // In the place of a fault's address the kernel has the process and the user that sent a signal.
+  bool is_sent = information->si_code == SI_USER || information->si_code == SI_QUEUE || information->si_code == SI_TKILL;
+  capture->address = information->si_code > 0 || is_sent ? (uint64_t)information->si_addr : 0;
   capture->thread = current_thread();
   capture->context = context;
   capture->resumes = false;

@@ -4,8 +4,8 @@ internal import Glibc
 internal import SystemPackage
 
 extension CrashDatabase {
-  /// The first directory of the database that this process may not change, with the reason; nil if there is none, so far as can be
-  /// said without a change. For runs that only say what they would do.
+  /// The first directory of the database that this process may not change, and why; nil if it may change all of them. Only
+  /// permissions are checked: a change may still fail. For dry runs.
   package var unchangeable: FileFailure? {
     let places = [path] + (DatabaseLayout.directories + [DatabaseLayout.pendingDumps]).map { path.appending($0) }
     for place in places {

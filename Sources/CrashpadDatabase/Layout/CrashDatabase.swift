@@ -47,7 +47,7 @@ public struct CrashDatabase: Sendable {
       }
     } catch { throw .file(error) }
     guard hasName else { throw .notADatabase(path) }
-    let traces = DatabaseTraces(root, isFast: true)
+    let traces = DatabaseTraces(root, stopsEarly: true)
     if traces.isOfAnotherProgram, let foreign = traces.foreign {
       throw .otherProgram(path, entry: foreign.reduce(path) { $0.appending($1) })
     }

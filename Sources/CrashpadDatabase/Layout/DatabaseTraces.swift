@@ -18,20 +18,20 @@ struct DatabaseTraces {
   /// Why something could not be examined.
   private(set) var failure: FileFailure?
 
-  /// - Parameter isFast: whether it is enough to know that there is something that only a database has.
-  init(_ root: Folder, isFast: Bool) {
+  /// - Parameter stopsEarly: whether to look no further once there is something that only a database has.
+  init(_ root: Folder, stopsEarly: Bool) {
     do throws(FileFailure) {
       if try root.status(DatabaseLayout.pendingDumps)?.kind == .directory { hasOwn = true }
       if !hasOwn, try Self.hasSettings(root) { hasOwn = true }
     } catch { failure = error }
-    if isFast, hasOwn { return }
+    if stopsEarly, hasOwn { return }
     for name in DatabaseLayout.directories + [DatabaseLayout.rejected] {
       do throws(FileFailure) {
         guard try root.status(name)?.kind == .directory, let folder = try root.folderIfPresent(name) else { continue }
         if name != DatabaseLayout.rejected { directories += 1 }
         try folder.forEachName { add($0, in: name) }
       } catch { failure = failure ?? error }
-      if isFast, hasReports { return }
+      if stopsEarly, hasReports { return }
     }
   }
 

@@ -36,7 +36,7 @@ package struct AddressPattern: Sendable {
         DecodedFact("tag", hex(address >> 56)), DecodedFact("address", hex(address & 0xff_ffff_ffff_ffff)),
       ]
     } else if platform != .x86_64, !isCanonical, address >> 48 != 0 {
-      // A signature is in the bits above those of addresses; without any, the number is none that was signed.
+      // A signature is in the bits above those of an address: a number without any of them was not signed.
       found = row("signed")
       facts = [DecodedFact("address", hex(intended ?? address & (1 << addressBits - 1)))]
     } else if !isCanonical, platform == .x86_64 {

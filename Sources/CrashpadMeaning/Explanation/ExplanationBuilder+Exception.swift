@@ -234,7 +234,7 @@ extension ExplanationBuilder {
   @discardableResult
   private mutating func addObject(_ names: String) -> Bool {
     guard noteObject() else { return false }
-    result.summary = "\(names): an object was used that was probably freed before, or is none."
+    result.summary = "\(names): the object was probably freed before its use, or the pointer is not one to an object."
     result.certainty = .inferred
     result.advice.insert(Self.objectAdvice, at: 0)
     return true

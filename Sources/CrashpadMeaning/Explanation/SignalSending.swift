@@ -50,13 +50,16 @@ struct SignalSending {
     case (true?, _):
       if !isRaised { return "The process itself, with \(call)." }
       return replacesMeaning ? "The process itself, with raise() or pthread_kill()." : nil
-    case (false?, let sender?): return "The \(sender), which sent \(name)."
-    case (nil, let sender?): return "The \(sender) sent \(name); whether to itself, the dump does not say."
+    case (false?, let sender?): return "\(Self.capitalized(sender)), which sent \(name)."
+    case (nil, let sender?):
+      return "\(Self.capitalized(sender)) sent \(name); whether to itself, the dump does not say."
     case (_, nil):
       return
         "A process that sent \(name) with \(call): another one, or the process itself. The dump does not have its id."
     }
   }
+
+  private static func capitalized(_ text: String) -> String { text.prefix(1).uppercased() + text.dropFirst() }
 
   /// Advice about another process; nil about the process itself.
   var advice: String? {

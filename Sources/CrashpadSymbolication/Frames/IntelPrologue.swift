@@ -40,7 +40,7 @@ struct IntelPrologue {
     var length: UInt64
     var change = Change.none
 
-    /// Nil if the instruction may change the stack pointer in another way, goes elsewhere, or is none of these.
+    /// Nil for an instruction that is not known here: it may change the stack pointer in another way, or jump.
     init?(_ word: UInt64, isWide: Bool) {
       let bytes = (0..<8).map { UInt8(truncatingIfNeeded: word >> (8 * UInt64($0))) }
       // ENDBR64, ENDBR32
