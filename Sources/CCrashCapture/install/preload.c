@@ -188,6 +188,13 @@ static void leave_environment(void) {
   }
 }
 
+// Not inlined: its array would make the stack of each start larger.
+__attribute__((noinline)) static void complain_about_failure(void) {
+  char line[sizeof crash_state.failure + 64];
+  int length = snprintf(line, sizeof line, "crashpad: %s; crashes are not captured\n", crash_state.failure);
+  if (length > 0 && write(STDERR_FILENO, line, (size_t)length) < 0) return;
+}
+
 static void install(void) {
   const char *database = variable("CRASHPAD_HANDLER_DATABASE=");
   if (database == NULL || database[0] == 0) {
@@ -212,7 +219,7 @@ static void install(void) {
   if (is_descendant()) settings.capture.flags |= CRASH_CAPTURE_NO_FILE_AT_START;
   // Not on the stack: each page of it that is touched makes the start slower.
   if (crash_capture_install(&settings.capture, crash_state.failure, sizeof crash_state.failure) != 0) {
-    if (!(settings.capture.flags & CRASH_CAPTURE_QUIET)) complain(crash_state.failure);
+    if (!(settings.capture.flags & CRASH_CAPTURE_QUIET)) complain_about_failure();
     return;
   }
   const char *annotations = variable("CRASHPAD_HANDLER_ANNOTATIONS=");

@@ -12,6 +12,11 @@ struct NewReportPrinter {
 
   func print(_ made: NewReportRun.Made) -> ExitStatus {
     printFindings(made.findings)
+    if made.isMinidump == false {
+      Terminal.error(
+        "\(displayName(run.file)): warning: this is no minidump; it was added as it is, though readers of the database "
+          + "and servers may refuse it")
+    }
     switch format {
     case .text: printText(made)
     case .json: writeJSON(made)

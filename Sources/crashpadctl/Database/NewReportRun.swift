@@ -50,6 +50,8 @@ struct NewReportRun {
     var bytes: Int?
     /// The findings of the conversion of a core.
     var findings = FindingList()
+    /// Whether the report is a minidump, as its first bytes say; nil in a dry run.
+    var isMinidump: Bool?
   }
 
   /// Throws `InputFailure`, `AlreadyThere`, `Rejected`, and the errors of the database.
@@ -80,16 +82,18 @@ struct NewReportRun {
     let report = try NewReport(id, in: session)
     // From here on, the lock of the new report stops others from creating one with the same id.
     if try database.report(id) != nil { throw AlreadyThere() }
-    var bytes = 0
-    var findings = FindingList()
+    var made = Made(id: id, bytes: 0)
     for (name, path, input) in inputs {
       guard let file = name.isEmpty ? report.file : try report.addAttachment(name) else { continue }
-      if name.isEmpty, let core = try core(path) {
-        (bytes, findings) = try convert(core, to: file)
-      } else if name.isEmpty, path == "-" {
-        (bytes, findings) = try copyOrConvert(input, to: file)
+      if !name.isEmpty {
+        made.bytes = try copy(path, input, to: file).count + (made.bytes ?? 0)
+      } else if let core = try core(path) {
+        made = try convert(core, to: file, id)
+      } else if path == "-" {
+        made = try copyOrConvert(input, to: file, id)
       } else {
-        bytes += try copy(path, input, to: file)
+        let (count, isMinidump) = try copy(path, input, to: file)
+        made = Made(id: id, bytes: count, isMinidump: isMinidump)
       }
       try file.sync()
     }
@@ -97,14 +101,14 @@ struct NewReportRun {
     try report.sync()
     try report.publish()
     try session.syncPending()
-    return Made(id: id, bytes: bytes, findings: findings)
+    return made
   }
 
   /// Copies standard input. If it is a core, as the kernel passes them to programs, converts it to a minidump.
-  private func copyOrConvert(_ input: SequentialInput, to file: OpenFile) throws -> (bytes: Int, findings: FindingList)
-  {
+  private func copyOrConvert(_ input: SequentialInput, to file: OpenFile, _ id: UUIDBytes) throws -> Made {
     var core: SpoolFile?
     var isFirst = true
+    var isMinidump = false
     let count: Int
     do {
       count = try input.forEachBlock { block in
@@ -112,6 +116,7 @@ struct NewReportRun {
           let start = block.array(in: ByteRange(offset: 0, count: InputFormat.coreStart))
           if InputFormat.isCore(start) { core = try SpoolFile() }
         }
+        if isFirst { isMinidump = Self.isMinidump(block) }
         isFirst = false
         guard let core else { return try file.write(block) }
         try core.write(block)
@@ -121,12 +126,24 @@ struct NewReportRun {
     } catch {
       throw InputFailure(name: self.file, underlying: error)
     }
-    guard let core else { return (count, FindingList()) }
-    return try convert(DumpInput(core.input()), to: file)
+    guard let core else { return Made(id: id, bytes: count, isMinidump: isMinidump) }
+    return try convert(DumpInput(core.input()), to: file, id)
   }
 
-  private func copy(_ path: String, _ input: SequentialInput, to file: OpenFile) throws -> Int {
-    do { return try input.forEachBlock { try file.write($0) } } catch let failure as FileFailure {
+  private static func isMinidump(_ start: RawSpan) -> Bool {
+    start.byteCount >= 4 && start.array(in: ByteRange(offset: 0, count: 4)) == Array("MDMP".utf8)
+  }
+
+  private func copy(_ path: String, _ input: SequentialInput, to file: OpenFile) throws -> (count: Int, isMinidump: Bool)
+  {
+    var isMinidump: Bool?
+    do {
+      let count = try input.forEachBlock { block in
+        isMinidump = isMinidump ?? Self.isMinidump(block)
+        try file.write(block)
+      }
+      return (count, isMinidump ?? false)
+    } catch let failure as FileFailure {
       throw failure
     } catch {
       throw InputFailure(name: path, underlying: error)
@@ -144,7 +161,7 @@ struct NewReportRun {
     } catch { throw InputFailure(name: path, underlying: error) }
   }
 
-  private func convert(_ core: DumpInput, to file: OpenFile) throws -> (bytes: Int, findings: FindingList) {
+  private func convert(_ core: DumpInput, to file: OpenFile, _ id: UUIDBytes) throws -> Made {
     let result: Conversion.Summary
     do {
       result = try Conversion(to: .minidump).convert(core, to: file)
@@ -154,6 +171,6 @@ struct NewReportRun {
       throw InputFailure(name: self.file, underlying: error)
     }
     if result.outcome == .rejected { throw Rejected(findings: result.findings) }
-    return (result.byteCount, result.findings)
+    return Made(id: id, bytes: result.byteCount, findings: result.findings, isMinidump: true)
   }
 }
