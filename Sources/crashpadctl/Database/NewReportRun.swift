@@ -134,8 +134,9 @@ struct NewReportRun {
     start.byteCount >= 4 && start.array(in: ByteRange(offset: 0, count: 4)) == Array("MDMP".utf8)
   }
 
-  private func copy(_ path: String, _ input: SequentialInput, to file: OpenFile) throws -> (count: Int, isMinidump: Bool)
-  {
+  private func copy(_ path: String, _ input: SequentialInput, to file: OpenFile) throws -> (
+    count: Int, isMinidump: Bool
+  ) {
     var isMinidump: Bool?
     do {
       let count = try input.forEachBlock { block in

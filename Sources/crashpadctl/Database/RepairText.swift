@@ -9,7 +9,8 @@ enum RepairText {
     switch fact.action {
     case .madeDirectory: return "made"
     case .endedSession: return "removed; what the run had begun is ended"
-    case .replacedSettings: return "new settings, with uploads disabled" + (target.isEmpty ? "" : "; the old ones are kept as \(target)")
+    case .replacedSettings:
+      return "new settings, with uploads disabled" + (target.isEmpty ? "" : "; the old ones are kept as \(target)")
     case .removedLock: return "removed"
     case .madeMetadata: return "new metadata, created \(TextFormat.date(fact.creationTime ?? 0)) as its file was"
     case .tookAttributes: return "metadata of its attributes, created \(TextFormat.date(fact.creationTime ?? 0))"
