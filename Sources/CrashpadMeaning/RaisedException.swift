@@ -8,6 +8,8 @@ package enum RaisedException: Sendable, Hashable {
   case cxx
   /// The handler of both languages' exceptions is on the stack, and nothing that tells them apart.
   case objectiveCOrCxx
+  /// A function that throws nothing called the handler: no exception ended the process.
+  case terminated
 
   /// Nil if no function on the stack raises an exception.
   ///
@@ -18,9 +20,13 @@ package enum RaisedException: Sendable, Hashable {
   package init?(_ functions: some Sequence<String?>, on system: OperatingSystem) {
     var isRaised = false
     var isThrown = false
+    // On Apple's systems functions of the system catch exceptions and call the handler themselves.
+    let showsCaller = !system.isApple && system != .unknown
+    var isCallerNext = false
     for function in functions {
       guard let function, !function.isEmpty else {
         if isThrown { break }
+        isCallerNext = false
         continue
       }
       func has(_ words: [String]) -> Bool { words.contains { function.containsWord($0) } }
@@ -33,7 +39,14 @@ package enum RaisedException: Sendable, Hashable {
         return
       }
       if function.containsWord("__cxa_throw") { isThrown = true }
-      if isThrown || has(Self.handlers) { isRaised = true }
+      let isHandler = has(Self.handlers)
+      let unwinds = Self.unwinders.contains { function.containsBytes($0) }
+      if isCallerNext, !isThrown, !isHandler, !unwinds {
+        self = .terminated
+        return
+      }
+      isCallerNext = isHandler && showsCaller && !unwinds
+      if isThrown || isHandler { isRaised = true }
     }
     guard isRaised else { return nil }
     // A stack that was pasted alone may be of any system.
@@ -47,8 +60,13 @@ package enum RaisedException: Sendable, Hashable {
   ]
   static let objectiveCThrows = ["objc_exception_throw", "__exceptionPreprocess", "objc_exception_rethrow"]
   private static let throwing = ["__cxa_throw", "failed_throw"]
+  /// Functions that end a process, or throw once more, because of an exception that was thrown before.
+  private static let unwinders = [
+    "_Unwind_", "__gxx_personality", "call_terminate", "call_unexpected", "rethrow", "__throw_", "failed_throw",
+    "unexpected",
+  ]
   private static let handlers = [
     "_objc_terminate", "demangling_terminate_handler", "std::__terminate", "std::terminate",
-    "__verbose_terminate_handler", "__cxa_rethrow", "failed_throw",
+    "__verbose_terminate_handler", "__cxxabiv1::__terminate", "__cxa_rethrow", "failed_throw",
   ]
 }

@@ -341,7 +341,7 @@ struct CrashKind: Sendable {
       text = "bad-access[stack-overflow]"
       isStackOverflow = true
     } else {
-      // A general protection fault has no address: the one in use was none that a pointer can have.
+      // A general protection fault has no address.
       let hasAddress =
         code != 0x80 && !(exception.kind == .mach && snapshot.system.architecture == .x86_64 && code == 13)
       text =

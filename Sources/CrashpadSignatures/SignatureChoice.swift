@@ -96,6 +96,7 @@ struct SignatureChoice {
     case .objectiveC: "exception:NSException"
     case .cxx: "exception:C++"
     case .objectiveCOrCxx: "exception"
+    case .terminated: "terminate"
     case nil: raised
     }
   }

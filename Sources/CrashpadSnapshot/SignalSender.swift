@@ -46,6 +46,17 @@ extension ExceptionSnapshot {
     return sending == .tgkill ? true : nil
   }
 
+  /// Whether the signal is one that the kernel sends as if the process had done so with kill(): for a write to a pipe without a
+  /// reader, and for a file that reached its limit.
+  ///
+  /// Source: Linux, `send_sig(SIGXFSZ, current, 0)` and the same of SIGPIPE, which makes SI_USER of the process itself.
+  package var mayBeOfKernel: Bool {
+    sending == .kill && isOfItself == true && Self.signalsOfCalls.contains(code)
+  }
+
+  /// SIGPIPE and SIGXFSZ.
+  private static let signalsOfCalls: Set<UInt32> = [13, 25]
+
   /// Signals for which minidumps have `si_addr`: of faults, and of system calls. For others Crashpad's have the sender among
   /// the parameters.
   private static let signalsWithAddress: Set<UInt32> = [4, 5, 7, 8, 11, 31]

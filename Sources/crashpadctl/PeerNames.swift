@@ -11,7 +11,17 @@ enum PeerNames {
       ["symbolize"]
     ),
     (["atos", "addr2line"], ["symbolize", "symbols lookup"]),
-    (["dump", "show"], ["inspect"]),
+    (["dump", "show", "minidump_dump", "minidump-dump", "print", "info", "view", "cat"], ["inspect"]),
+    (["verify", "lint"], ["validate"]),
+    (["scrub", "anonymize", "sanitize", "strip"], ["redact"]),
+    (["diagnose", "analyze", "analyse", "why"], ["explain"]),
+    (["cluster", "dedupe", "top", "stats"], ["group"]),
+    (["export"], ["convert", "events"]),
+    (["fsck", "repair"], ["database check"]),
+    (["init"], ["database create"]),
+    (["rm", "remove"], ["database delete"]),
+    (["add"], ["database import"]),
+    (["config"], ["database settings"]),
     (["dump_syms", "dump-syms"], ["symbols dump"]),
     (["upload-dif", "upload-dsym", "symupload", "sym_upload", "symbols push", "symbols send"], ["symbols upload"]),
     (["symbols list", "symbols ls", "symbols scan", "symbols store", "symbols add"], ["symbols index"]),
@@ -37,6 +47,7 @@ enum PeerNames {
     return rows.flatMap(\.commands).filter { $0.hasPrefix(group) }
   }
 
+  /// Each row is for the commands that have its option.
   private static let options: [(words: [String], option: String, advice: String)] = [
     (["--json"], "--format", "Did you mean '--format json'?"),
     (["--dsym", "--dsyms"], "--symbols", "Did you mean '--symbols'?"),
@@ -60,6 +71,7 @@ enum PeerNames {
     (["-q", "--quiet"], "--no-notes", "Did you mean '--no-notes'?"),
     (["--all"], "--threads", "Did you mean '--threads all'?"),
     (["-v", "--verbose"], "--quiet", "Without --quiet, everything is printed."),
+    (["-o", "--output"], "--format", "It prints to standard output: add '> FILE'."),
   ]
 
   /// The message; if it is about an argument that is a directory, for a command that takes a database by an option, with that.

@@ -22,9 +22,11 @@ private enum RowCrash {
   /// The function below what the row needs.
   static func function(_ name: String, of row: CodeMeaning) -> CrashEvidence {
     let above = row.grounds.need == .objectiveCThrow ? throwing : []
-    var crash = SampleCrash.crash(SampleCrash.mach(10, [0, 0], signal: 6), [thread(above + [name])])
+    let isCxx = row.grounds.need == .raised(.cxx)
+    let below = isCxx && name != "__cxa_throw" ? ["__cxa_throw"] : []
+    var crash = SampleCrash.crash(SampleCrash.mach(10, [0, 0], signal: 6), [thread(above + [name] + below)])
     // Elsewhere than on Apple's systems the handlers are those of C++ alone.
-    if row.grounds.need == .raised(.cxx) {
+    if isCxx || row.grounds.need == .raised(.terminated) {
       crash.system = SystemSnapshot(architecture: .x86_64, operatingSystem: .linux)
     }
     return crash
@@ -142,6 +144,32 @@ struct EvidenceSearchTests {
     #expect(RaisedException(functions + [nil, "Cart"], on: .linux) == .cxx)
     #expect(RaisedException(Self.uncaught.map(Optional.some), on: .macos) == .objectiveCOrCxx)
     #expect(RaisedException(["abort", "Cart::load()"], on: .ios) == nil)
+    // Libraries of Linux have no names for their handlers.
+    let called = ["abort", nil, "__cxxabiv1::__terminate(void (*)())", nil, "std::terminate()"]
+    for caller in ["std::thread::~thread()", "__cxa_pure_virtual", "Cart::load()"] {
+      #expect(RaisedException(called + [caller], on: .linux) == .terminated)
+      // There functions of the system catch exceptions, and call the handler.
+      #expect(RaisedException(called + [caller], on: .ios) == .objectiveCOrCxx)
+    }
+    let throwers = [
+      "__cxa_throw", "__cxa_rethrow", "_Unwind_RaiseException", "__gxx_personality_v0", "__clang_call_terminate",
+    ]
+    for thrower in throwers { #expect(RaisedException(called + [thrower, "Cart::load()"], on: .linux) == .cxx) }
+    #expect(RaisedException(called + [nil, "Cart::load()"], on: .linux) == .cxx)
+  }
+
+  @Test func `Functions of the C++ library that are inlined into the program end it as those of the library's file do`()
+  {
+    var crash = RowCrash.function("std::thread::~thread()", of: CodeMeaning.functions[0])
+    crash.system = SystemSnapshot(architecture: .x86_64, operatingSystem: .linux)
+    for (caller, name) in [
+      ("app:std::thread::~thread()", "std::thread::~thread"), ("app:Cart::load()", "std::terminate"),
+    ] {
+      crash.threads = [
+        SampleCrash.thread(0, RowCrash.abort + ["", "std::terminate()", "app:std::__terminate()", caller, "app:run()"])
+      ]
+      #expect(EvidenceSearch.all.verdict(crash)?.row.name == name)
+    }
   }
 
   @Test func `Handlers of crash reporters are looked through, and are no suspects`() {

@@ -52,6 +52,16 @@ struct SignalSendingTests {
     }
   }
 
+  @Test("The kernel sends SIGPIPE and SIGXFSZ as if the process had sent them to itself", arguments: [13, 25] as [UInt32])
+  func signalsOfCalls(_ number: UInt32) throws {
+    let row = try #require(CodeMeaning.signals.first { $0.numbers.contains { UInt32($0.value) == number } })
+    let kernel = exception(number, 0, sender: 500)
+    #expect(description(kernel).explanation == row.event && SignalSending(kernel) == nil)
+    #expect(description(kernel).rows.map(\.name) == [row.name])
+    let other = exception(number, 0, sender: 77)
+    #expect(description(other).explanation == "process 77 of user 7 sent the signal with kill()")
+  }
+
   @Test("A process may send a signal to itself")
   func itself() {
     let abort = exception(6, -6, sender: 500)

@@ -45,8 +45,13 @@ struct Described: Sendable, CustomTestStringConvertible {
       title: title)
   }
 
-  static func linux(_ signal: UInt32, _ code: Int32, at address: UInt64 = 0x10, _ title: String) -> Described {
-    Described(kind: .linuxSignal, code: signal, info: UInt32(bitPattern: code), address: address, title: title)
+  static func linux(
+    _ signal: UInt32, _ code: Int32, at address: UInt64 = 0x10, on architecture: CPUArchitecture = .arm64,
+    _ title: String
+  ) -> Described {
+    Described(
+      kind: .linuxSignal, architecture: architecture, code: signal, info: UInt32(bitPattern: code), address: address,
+      title: title)
   }
 
   static func windows(_ code: UInt32, with parameters: [UInt64] = [], _ title: String) -> Described {
@@ -209,7 +214,16 @@ struct ExceptionDescriptionTests {
         "a guarded descriptor was closed: file descriptor 5, guard 0x9"
       ),
       (.linux(11, 2, ""), "an access that the memory's protection forbids"),
-      (.linux(11, 0x80, at: 0, ""), "an access at an address that no pointer can have"),
+      (
+        .linux(11, 0x80, at: 0, on: .x86_64, ""),
+        "a general protection fault, mostly an address that no pointer can have or that the instruction needs aligned"
+      ),
+      (
+        .linux(7, 0x80, at: 0, on: .x86_64, ""),
+        "a fault of the stack's segment, mostly an address in the stack or frame pointer that no pointer can have"
+      ),
+      (.linux(11, 0x80, at: 0, ""), "a fault for which the kernel has no address"),
+      (.linux(8, 1, at: 0x1000, ""), "an integer division by zero, or on x86 one whose result is too large"),
       (.darwin(6, 0, ""), "abort(), or a failed assertion"), (.linux(6, -6, ""), "abort(), or a failed assertion"),
       (.linux(0xffff_ffff, 0, ""), "a dump without a crash (DumpWithoutCrash)"),
       (.windows(0xc000_00fd, ""), "the stack is full"),

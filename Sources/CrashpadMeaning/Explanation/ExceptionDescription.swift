@@ -32,8 +32,10 @@ package struct ExceptionDescription: Sendable, Hashable {
         Self("Unknown signal", "a crash whose signal was not recorded")
       case .linuxSignal:
         Self.signal(
-          exception.code, exception.isInfoKnown ? Int32(bitPattern: exception.info) : nil,
-          exception.isAddressKnown ? exception.address : nil, SignalNames.linux, sent: SignalSending(exception))
+          exception.code,
+          exception.isInfoKnown && !exception.mayBeOfKernel ? Int32(bitPattern: exception.info) : nil,
+          exception.isAddressKnown ? exception.address : nil, SignalNames.linux, sent: SignalSending(exception),
+          isX86: [.x86, .x86_64].contains(system.architecture))
       case .nsException:
         Self(
           "NSException", "an uncaught Objective-C exception",
@@ -121,13 +123,14 @@ package struct ExceptionDescription: Sendable, Hashable {
   ///   - code: nil if it is not known; the signal of a fault is then taken for one.
   ///   - sent: nil if no process is known to have sent the signal.
   private static func signal(
-    _ number: UInt32, _ code: Int32?, _ address: UInt64?, _ names: SignalNames, sent: SignalSending? = nil
+    _ number: UInt32, _ code: Int32?, _ address: UInt64?, _ names: SignalNames, sent: SignalSending? = nil,
+    isX86: Bool = false
   ) -> Self {
     var title = names.name(of: number)
     let row = code.flatMap { names.codeRow($0, of: number) }
     // On Linux 0 is SI_USER; on Darwin 0 is not a code.
     if let row { title += " / \(row.name)" } else if let code, code != 0 { title += " / code \(code)" }
-    // For an address that no pointer can have, the kernel reports no address.
+    // The processor has no address for a general protection fault.
     let hasNoAddress = row?.name == "SI_KERNEL" && address == 0
     if let address, names.hasAddress(number), code.map(names.isFault) ?? true, !hasNoAddress {
       title += " at \(hex(address))"
@@ -135,14 +138,27 @@ package struct ExceptionDescription: Sendable, Hashable {
     if let sent, sent.replacesMeaning { return Self(title, sent.event ?? row?.event, [row]) }
     let signal = names.row(of: number)
     let isSent = row != nil && row?.context == nil
-    let isWild = hasNoAddress && signal?.name == "SIGSEGV"
+    // What the signal's row says is about an address.
+    if hasNoAddress, names.hasAddress(number) {
+      return Self(title, faultWithoutAddress(signal?.name, isX86: isX86), [row])
+    }
     // If another program or raise() sent a fault signal, the fault itself did not happen.
     let isNoFault = isSent && names.hasAddress(number) && row?.name != "SI_KERNEL"
-    let event =
-      isWild
-      ? "an access at an address that no pointer can have"
-      : isSent && !isNoFault ? signal?.event : row?.event ?? signal?.event
+    let event = isSent && !isNoFault ? signal?.event : row?.event ?? signal?.event
     return Self(title, event, isSent ? [signal, row] : [row, signal])
+  }
+
+  /// What a fault is for which the kernel has no address. Only the instruction says which of the causes it was.
+  ///
+  /// Source: Linux, arch/x86/kernel/traps.c: general protection faults are SIGSEGV, and those of the stack's segment SIGBUS.
+  private static func faultWithoutAddress(_ signal: String?, isX86: Bool) -> String {
+    switch signal {
+    case "SIGSEGV"? where isX86:
+      "a general protection fault, mostly an address that no pointer can have or that the instruction needs aligned"
+    case "SIGBUS"? where isX86:
+      "a fault of the stack's segment, mostly an address in the stack or frame pointer that no pointer can have"
+    default: "a fault for which the kernel has no address"
+    }
   }
 
   // MARK: Windows

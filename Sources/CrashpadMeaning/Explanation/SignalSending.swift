@@ -11,7 +11,7 @@ struct SignalSending {
 
   /// Nil if no process is known to have sent the signal.
   init?(_ exception: ExceptionSnapshot) {
-    guard let sending = exception.sending else { return nil }
+    guard let sending = exception.sending, !exception.mayBeOfKernel else { return nil }
     (self.exception, self.sending) = (exception, sending)
   }
 

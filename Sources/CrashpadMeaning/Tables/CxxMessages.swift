@@ -15,16 +15,17 @@ extension CodeMeaning {
   /// Ends by exceptions and checks of the C++ library.
   static let cxxMessages: [CodeMeaning] = [
     thrown(
-      "out_of_range", "An index, a position or a key is not in a container or string",
+      "out_of_range", "A std::out_of_range was not caught: an index, a position, a key or a value is not in its range",
       causes: ["An empty container, or a count that changed between check and use."],
-      advice: ["Look for at(), substr() or stoi() below the throw: the message may name it."], in: "<stdexcept>"),
+      advice: ["Look at the function below the throw: at(), substr() or stoi() of the library, or the program's own."],
+      in: "<stdexcept>"),
     thrown(
-      "length_error", "A container or string was asked for more elements than it can hold",
-      causes: ["A size that was computed from a negative number."],
+      "length_error", "A std::length_error was not caught: something was to be longer than it can be",
+      causes: ["A container of a size that was computed from a negative number."],
       advice: ["Look at the size that the function below the throw passes."], in: "<stdexcept>"),
     thrown(
-      "invalid_argument", "A function of the C++ library was given an argument that it does not take",
-      causes: ["std::stoi() and its like of text that is no number."],
+      "invalid_argument", "A std::invalid_argument was not caught: a function refused an argument",
+      causes: ["std::stoi() and its like of text that is no number, or a check of the program."],
       advice: ["Look at the text or value that the function below the throw passes."], in: "<stdexcept>"),
     thrown(
       "bad_optional_access", "A std::optional that is empty was read with value()",
@@ -53,7 +54,7 @@ extension CodeMeaning {
       causes: ["A promise that was destroyed without a value, a value that was set twice, a future without a state."],
       advice: ["The message names the state."], in: "<future>"),
     thrown(
-      "system_error", "A function of the C++ library failed with an error of the system",
+      "system_error", "A std::system_error was not caught: an operation failed with an error of the system",
       causes: ["A thread that could not be made, a mutex that another thread owns."],
       advice: ["The message has the error of the system."], in: "<system_error>"),
     thrown(

@@ -34,7 +34,6 @@ extension CodeMeaning {
 
   private static let terminateHandlers = [
     "demangling_terminate_handler", "std::__terminate", "std::terminate", "__verbose_terminate_handler",
-    "__cxa_rethrow",
   ]
 
   /// Functions that raise exceptions, and those that end a process because of one.
@@ -82,10 +81,13 @@ extension CodeMeaning {
       "An Objective-C exception was not caught: AppKit ended the app", by: "AppKit, by a trap: SIGTRAP or SIGILL",
       advice: [lastException], .apple("NSApplication, reportException(_:)")),
     function(
-      "__cxa_throw", terminateHandlers, need: .raised(.cxx), printing: "Uncaught C++ exception", causes: [],
+      "__cxa_throw", terminateHandlers + ["__cxa_rethrow"], need: .raised(.cxx), printing: "Uncaught C++ exception",
+      causes: [],
       advice: ["The caller of __cxa_throw threw it: read what it throws."]),
     function(
-      .unspecific, "_objc_terminate", terminateHandlers, need: .raised(.objectiveCOrCxx),
+      "std::terminate", terminateHandlers, need: .raised(.terminated), printing: "terminate without an exception"),
+    function(
+      .unspecific, "_objc_terminate", terminateHandlers + ["__cxa_rethrow"], need: .raised(.objectiveCOrCxx),
       "A C++ or Objective-C exception was not caught", by: uncaught,
       causes: ["The stack has no function that threw, which would tell the two apart."],
       advice: ["Look for what threw: symbols of the program may show it.", lastException],
@@ -155,7 +157,7 @@ extension CodeMeaning {
       advice: ["Read the runtime's line in the program's log: it begins with objc."],
       .file("Apple", "objc4, runtime/objc-errors.mm")),
     function("__stack_chk_fail", printing: "Stack smashing"),
-    function("__chk_fail", ["__fortify_fail", "__chk_fail_overflow"], printing: "Buffer overflow detected"),
+    function("__chk_fail", ["__chk_fail_overflow"], printing: "Buffer overflow detected"),
     function(
       "__assert_rtn", ["__assert_fail", "__assert_perror_fail", "__assert2"], printing: "C assertion",
       advice: ["Standard error has the file, the line and the condition."]),

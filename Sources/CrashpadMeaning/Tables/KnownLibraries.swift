@@ -48,9 +48,11 @@ enum KnownLibraries {
     "void (anonymous namespace)::$_0::operator()<(anonymous namespace)::terminateWithUnhandledException",
     "ReportBacktraceToIosCrashLog", "xamarin_", "mono_", "monoeg_", "rtc::", "logging::", "absl::", "google::",
     "v8::",
-    "node::", "Realm", "realm::", "RLM", "core::", "alloc::", "std::panicking", "std::sys::",
-    "std::process::", "std::alloc::", "std::rt::", "panic_abort::", "panic_unwind::", "rustc::", "rust_", "<core::",
+    "node::", "Realm", "realm::", "RLM", "core::", "alloc::", "panic_abort::", "panic_unwind::", "rustc::", "rust_",
+    "<core::",
     "<alloc::", "<std::", "<usize as core::",
+    // The C++ library is inlined into programs, and that of Rust is linked into them.
+    "std::", "void std::", "__gnu_cxx::",
   ]
 
   static func contains(function: String) -> Bool {

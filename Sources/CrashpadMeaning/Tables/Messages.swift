@@ -273,9 +273,14 @@ extension CodeMeaning {
       causes: ["A pointer into the middle of an allocation, or freed by another allocator.", "A double free."],
       advice: ["Build with Address Sanitizer."], .file("Apple and glibc", "malloc")),
     system(
-      .cause, of: .library, "Double free", ["double free or corruption", "free(): double free detected"],
+      .cause, of: .library, "Double free", ["double free or corruption (fasttop)", "free(): double free detected"],
       "Memory was freed twice",
       by: allocator, advice: ["Build with Address Sanitizer: it names both calls."], .file("glibc", "malloc/malloc.c")),
+    system(
+      .cause, of: .library, "Double free or corruption", ["double free or corruption"],
+      "Memory was freed twice, or the allocator's own data were overwritten", by: allocator,
+      causes: ["A second free() of one pointer.", "A write beyond an allocated block, into the next one's header."],
+      advice: ["Build with Address Sanitizer: it tells the two apart."], .file("glibc", "malloc/malloc.c")),
     system(
       .cause, of: .library, "Heap corruption",
       [

@@ -77,8 +77,10 @@ extension CodeMeaning {
 
   private static let arithmeticSignalCodes: [CodeMeaning] = [
     code(
-      of: "SIGFPE", [.linux(1), .darwin(7)], "FPE_INTDIV", "an integer division by zero",
-      causes: ["On x86_64 also the smallest integer divided by -1."]),
+      of: "SIGFPE", [.linux(1), .darwin(7)], "FPE_INTDIV",
+      "an integer division by zero, or on x86 one whose result is too large",
+      causes: ["A divisor of 0.", "On x86 the smallest integer divided by -1, or a dividend of two registers."],
+      advice: ["Look at the divisor: the operand of div or idiv at the program counter, and its register."]),
     code(of: "SIGFPE", [.linux(2), .darwin(8)], "FPE_INTOVF", "an integer overflow"),
     code(of: "SIGFPE", [.linux(3), .darwin(1)], "FPE_FLTDIV", "a floating-point division by zero"),
     code(of: "SIGFPE", [.linux(4), .darwin(2)], "FPE_FLTOVF", "a floating-point overflow"),
@@ -110,8 +112,13 @@ extension CodeMeaning {
     CodeMeaning(
       .signalCode, of: nil, "SI_KERNEL", [.linux(0x80)], "The kernel sent the signal, without an address",
       endedBy: "the kernel",
-      causes: ["On x86_64 an address that no pointer can have.", "The memory for a signal's stack is full."],
-      advice: ["Take the address from the registers of the instruction: the dump does not have it."],
+      causes: [
+        "On x86_64 an address that no pointer can have.",
+        "On x86_64 an address that is not aligned to 16 bytes or more, in an instruction that needs that, such as movaps.",
+        "An instruction for the kernel alone, such as hlt, in, out or wrmsr.",
+        "The stack for a signal's handler is full or not there.",
+      ],
+      advice: ["Look at the instruction at the program counter, and compute its address from the registers."],
       myth: "Address 0 with SI_KERNEL is no null pointer.", linuxCodes),
     common([negative(-1), .darwin(0x10002)], "SI_QUEUE", "A process sent the signal with sigqueue()"),
     common([negative(-2), .darwin(0x10003)], "SI_TIMER", "A timer sent the signal"),
