@@ -169,6 +169,7 @@ extension CoreReader {
     } else {
       // Without it neither the sender nor the address is known; code 0 would say that a process sent the signal.
       exception.isInfoKnown = false
+      exception.isAddressKnown = false
     }
     snapshot.exception = exception
   }

@@ -53,6 +53,8 @@ package struct CoreReader {
     reader.readProcess(bytes)
     reader.readModules(bytes)
     reader.readException(bytes)
+    // The kernel writes the notes first.
+    reader.snapshot.hasLostException = reader.snapshot.threads.isEmpty
     reader.divideMemory()
     reader.readInitialStack(bytes)
     reader.makeTexts(bytes)

@@ -75,6 +75,7 @@ package struct MinidumpReader {
         Finding(
           MinidumpRules.directoryOutside, at: 8, path: "Header.NumberOfStreams", expected: .number(UInt64(fitting)),
           found: .number(UInt64(count))))
+      snapshot.hasLostException = true
     }
     let stamp = bytes.uint32(at: 20)
     if stamp != 0 { snapshot.snapshotTime = Timestamp(seconds: Int64(stamp)) }
@@ -97,6 +98,7 @@ package struct MinidumpReader {
         Finding(
           MinidumpRules.streamOutside, at: offset, path: path, expected: .byteCount(UInt64(bytes.byteCount)),
           found: .byteCount(UInt64(rva + size))))
+      if type == .exception { snapshot.hasLostException = true }
       return
     }
     if rva % 4 != 0 { findings.append(Finding(MinidumpRules.misaligned, at: rva, path: path)) }
@@ -129,6 +131,7 @@ package struct MinidumpReader {
       if snapshot.processID == nil { snapshot.processID = number("Pid:", in: status, bytes) }
       snapshot.parentProcessID = number("PPid:", in: status, bytes)
     }
+    if first[.exception] != nil { snapshot.hasLostException = snapshot.exception == nil }
     snapshot.exception?.takeSender(processID: snapshot.processID)
   }
 

@@ -11,6 +11,7 @@ package struct MinidumpStreamType: RawRepresentable, Hashable, Sendable, Express
   package static let unused: MinidumpStreamType = 0
   package static let moduleList: MinidumpStreamType = 4
   package static let memoryList: MinidumpStreamType = 5
+  package static let exception: MinidumpStreamType = 6
   package static let systemInfo: MinidumpStreamType = 7
   package static let memory64List: MinidumpStreamType = 9
   package static let crashpadInfo: MinidumpStreamType = 0x4350_0001

@@ -186,7 +186,9 @@ struct SignatureChoice {
     }
     stack.flags = [.runtimeOnly]
     guard let frame = runtimeFrame(indices) else { return stack.takeNothing(of: kind.program) }
-    stack.take(frame, "runtime-only", "every frame is skipped", mark: " (runtime only)")
+    // A runtime that is linked into the program is the same in all programs.
+    let program = entries[frame].isInApp ? entries[frame].module.map { " of " + $0.name } : nil
+    stack.take(frame, "runtime-only", "every frame is skipped", mark: (program ?? "") + " (runtime only)")
   }
 
   /// The frame of runtimes that says most: what uses an object, raises or copies is the same for all faults.

@@ -29,8 +29,11 @@ public struct ProcessSnapshot: Sendable {
   /// The modules.
   public var modules: [ModuleSnapshot] = []
   package var unloadedModules: [UnloadedModuleSnapshot] = []
-  /// The exception or signal; nil if the dump is not of a crash.
+  /// The exception or signal; nil if the dump is not of a crash, or has one that can't be read.
   public var exception: ExceptionSnapshot?
+  /// Whether the input has an exception that can't be read, or lacks the part where one would be: then it may be of a crash
+  /// without one.
+  package var hasLostException = false
 
   /// Memory other than the threads' stacks, in recorded order; ranges may overlap.
   public var extraMemory: [MemoryRegion] = []

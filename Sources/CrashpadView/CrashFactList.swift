@@ -118,6 +118,7 @@ package struct CrashFactList: Sendable {
   private mutating func describeNoException() {
     let report = snapshot.report
     switch report?.kind {
+    case nil where snapshot.hasLostException: add("Crash", "not known: the dump's exception can't be read")
     case nil: add("Crash", summary == nil ? "none: the dump has no exception" : "none")
     case .jetsam:
       add("Event", "JetsamEvent: the system ran short of memory", .crash)

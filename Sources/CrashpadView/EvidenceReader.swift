@@ -57,11 +57,13 @@ package struct EvidenceReader: Sendable {
       if let anchor, anchor.stack == .thread(thread.index) { made.fault = anchor.line }
       threads.append(made)
     }
-    evidence = CrashEvidence(
+    var evidence = CrashEvidence(
       exception: snapshot.exception, system: snapshot.system, report: snapshot.report, processName: processName,
       processID: snapshot.processID.map { Int64($0) }, threads: threads, crashed: crashed,
       lastException: result.lastException.flatMap { reader.frames($0) },
       lastFault: anchor.flatMap { $0.stack == .lastException ? $0.line : nil }, messages: Self.messages(snapshot, text))
+    evidence.hasLostException = snapshot.hasLostException
+    self.evidence = evidence
   }
 
   private static func messages(_ snapshot: ProcessSnapshot, _ text: (SnapshotBytes?) -> String?) -> [String] {

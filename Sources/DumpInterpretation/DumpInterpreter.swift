@@ -86,6 +86,9 @@ package struct DumpInterpreter: Sendable {
     if let modules = root.modules.array { interpreter.readModules(modules, bytes) }
     if isLinux { interpreter.completeModuleNames(bytes) }
     let hasException = interpreter.readException(root, bytes)
+    // The exception is the last part of a dump.
+    let lacksException = interpreter.snapshot.exception == nil
+    interpreter.snapshot.hasLostException = lacksException && tree.incomplete != nil
     if isLinux { interpreter.arrangeModules(root.linux.map, bytes) }
     return Interpretation(snapshot: hasException ? interpreter.snapshot : nil, findings: interpreter.findings)
   }

@@ -52,7 +52,8 @@ struct SignalSendingTests {
     }
   }
 
-  @Test("The kernel sends SIGPIPE and SIGXFSZ as if the process had sent them to itself", arguments: [13, 25] as [UInt32])
+  @Test(
+    "The kernel sends SIGPIPE and SIGXFSZ as if the process had sent them to itself", arguments: [13, 25] as [UInt32])
   func signalsOfCalls(_ number: UInt32) throws {
     let row = try #require(CodeMeaning.signals.first { $0.numbers.contains { UInt32($0.value) == number } })
     let kernel = exception(number, 0, sender: 500)

@@ -36,8 +36,10 @@ extension ExceptionSnapshot {
   ///   - context: the registers of the thread, if the exception has none.
   ///   - pageSize: in bytes; nil if it is not known.
   package func isAtStack(_ context: CPUContext?, pageSize: UInt64?) -> Bool {
-    guard hasRecordedAddress, let pointer = (self.context ?? context)?.stackPointer, pointer > 0x10000,
-      address >= 0x10000
+    guard hasRecordedAddress, let context = self.context ?? context, case let pointer = context.stackPointer,
+      pointer > 0x10000, address >= 0x10000,
+      // The thread jumped to an address of its stack, which can't be executed.
+      address != context.instructionPointer
     else { return false }
     let page = min(max(pageSize ?? 4096, 4096), 65536)
     let lowest = pointer - min(pointer, 65536)

@@ -130,6 +130,8 @@ package struct CrashEvidence: Sendable {
   }
 
   package var exception: ExceptionSnapshot?
+  /// Whether the input may have had an exception that can't be read.
+  package var hasLostException = false
   package var system: SystemSnapshot
   package var report: ReportSnapshot?
   package var processName: String?

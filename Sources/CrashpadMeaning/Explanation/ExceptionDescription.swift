@@ -138,7 +138,7 @@ package struct ExceptionDescription: Sendable, Hashable {
     if let sent, sent.replacesMeaning { return Self(title, sent.event ?? row?.event, [row]) }
     let signal = names.row(of: number)
     let isSent = row != nil && row?.context == nil
-    // What the signal's row says is about an address.
+    // The signal's row is about an address.
     if hasNoAddress, names.hasAddress(number) {
       return Self(title, faultWithoutAddress(signal?.name, isX86: isX86), [row])
     }
@@ -148,7 +148,7 @@ package struct ExceptionDescription: Sendable, Hashable {
     return Self(title, event, isSent ? [signal, row] : [row, signal])
   }
 
-  /// What a fault is for which the kernel has no address. Only the instruction says which of the causes it was.
+  /// The words for a fault for which the kernel has no address. Only the instruction says which of the causes it was.
   ///
   /// Source: Linux, arch/x86/kernel/traps.c: general protection faults are SIGSEGV, and those of the stack's segment SIGBUS.
   private static func faultWithoutAddress(_ signal: String?, isX86: Bool) -> String {

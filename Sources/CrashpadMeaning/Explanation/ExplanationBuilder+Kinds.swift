@@ -203,8 +203,14 @@ extension ExplanationBuilder {
 
   private mutating func explainNoException() -> Bool {
     guard crash.exception == nil else { return false }
+    if crash.hasLostException {
+      result.summary = "The dump is damaged where its exception is or would be: what happened is not known."
+      result.notKnown.append("The exception: the dump has none that can be read.")
+      addStacks()
+      return true
+    }
     result.isCrash = false
-    result.summary = "The dump has no exception: it was made of a process without a crash."
+    result.summary = "The dump has no exception: its process may not have crashed."
     result.endedBy = ["Nothing in the dump says that the process was ended."]
     return true
   }

@@ -32,6 +32,11 @@ package struct WindowsParameters: Sendable {
   private mutating func access(_ codes: [UInt64]) {
     names = [codes[0] == 1 ? "WRITE" : codes[0] == 8 ? "EXECUTE" : "READ"]
     address = codes[1]
+    // For a general protection fault Windows has no address, and says that it was a read.
+    if codes[0] == 0, codes[1] == .max {
+      event =
+        "a general protection fault, mostly an address that no pointer can have or that the instruction needs aligned"
+    }
     advice = ["Look at the crashed thread's stack."]
   }
 

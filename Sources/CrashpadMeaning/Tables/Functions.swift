@@ -28,7 +28,8 @@ extension CodeMeaning {
   /// Functions of runtimes and libraries that end the process. `aliases` are spelled as in stacks. Which of several on a
   /// stack counts is in `EvidenceSearch`, whatever their order here.
   static let functions: [CodeMeaning] =
-    exceptionFunctions + runtimeFunctions + libraryFunctions + cxxFunctions + rustFunctions + frameworkFunctions
+    exceptionFunctions + runtimeFunctions + libraryFunctions + cxxFunctions + rustFunctions + goFunctions
+    + frameworkFunctions
 
   static let uncaught = "abort(), after an exception that was not caught: SIGABRT"
 
@@ -129,10 +130,6 @@ extension CodeMeaning {
     function(
       "rust_begin_unwind", ["core::panicking::panic", "std::panicking::begin_panic"], printing: "Rust panic",
       advice: ["The message on standard error has the line."]),
-    function(
-      .kind, "runtime.fatalpanic", ["runtime.throw", "runtime.dopanic_m"], "A Go program panicked",
-      by: "the Go runtime, by SIGABRT with GOTRACEBACK=crash",
-      advice: ["The traceback on standard error has all goroutines."], .file("Go", "src/runtime/panic.go")),
   ]
 
   private static let allocator = "malloc, by abort(): SIGABRT"

@@ -51,6 +51,8 @@ enum KnownLibraries {
     "node::", "Realm", "realm::", "RLM", "core::", "alloc::", "panic_abort::", "panic_unwind::", "rustc::", "rust_",
     "<core::",
     "<alloc::", "<std::", "<usize as core::",
+    // Go's runtime and library are linked into programs, too.
+    "runtime.", "runtime/", "internal/", "sync.(*", "sync.throw", "sync.fatal",
     // The C++ library is inlined into programs, and that of Rust is linked into them.
     "std::", "void std::", "__gnu_cxx::",
   ]

@@ -268,7 +268,10 @@ extension CodeMeaning {
       .file("libc++abi and libsupc++", "__cxa_pure_virtual")),
     system(
       .cause, of: .library, "Pointer not allocated",
-      ["pointer being freed was not allocated", "free(): invalid pointer", "munmap_chunk(): invalid pointer"],
+      [
+        "pointer being freed was not allocated", "free(): invalid pointer", "munmap_chunk(): invalid pointer",
+        "realloc(): invalid pointer", "mremap_chunk(): invalid pointer",
+      ],
       "free() was called with a pointer that malloc did not return", by: allocator,
       causes: ["A pointer into the middle of an allocation, or freed by another allocator.", "A double free."],
       advice: ["Build with Address Sanitizer."], .file("Apple and glibc", "malloc")),
@@ -285,7 +288,12 @@ extension CodeMeaning {
       .cause, of: .library, "Heap corruption",
       [
         "incorrect checksum for freed object", "malloc(): corrupted", "corrupted size vs. prev_size",
-        "malloc(): invalid size", "free(): corrupted unsorted chunks", "heap corruption detected",
+        "malloc(): invalid size", "malloc(): invalid next size", "malloc(): memory corruption",
+        "malloc(): mismatching next->prev_size", "malloc(): unaligned", "double linked list corrupted",
+        "corrupted double-linked list", "malloc_consolidate(): ", "malloc: top chunk is corrupt",
+        "free(): corrupted unsorted chunks", "free(): invalid size", "free(): invalid next size",
+        "free(): too many chunks", "free(): unaligned chunk", "realloc(): invalid old size",
+        "realloc(): invalid next size", "heap corruption detected",
         "bug in client of libmalloc", "memory corruption of free block",
       ],
       "The allocator's own data were overwritten", by: allocator,

@@ -11,6 +11,12 @@ extension CodeMeaning {
   /// Functions of Rust's library that panic for one cause each.
   static let rustFunctions: [CodeMeaning] = [
     panics(
+      "stack_overflow::imp::signal_handler",
+      ["stack_overflow::imp::make_handler", "stack_overflow::signal_handler", "unix::stack_overflow::handler"],
+      "A thread has no stack left: mostly an endless recursion",
+      advice: ["Look for the functions that repeat in the stack, and for large local variables."],
+      in: "library/std/src/sys/pal/unix/stack_overflow.rs"),
+    panics(
       "core::option::unwrap_failed", ["core::option::expect_failed"],
       "An Option that is None was unwrapped", advice: ["Use ?, match or unwrap_or at the line of the first own frame."],
       in: "library/core/src/option.rs"),

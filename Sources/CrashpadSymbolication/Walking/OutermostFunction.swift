@@ -2,8 +2,8 @@
 /// The functions of systems that have no caller: those that start a program or a thread.
 ///
 /// The name alone is no evidence where programs may have a function of that name; then the module's name has to fit too.
-/// Sources: sysdeps/*/start.S and clone3.S of glibc, crt/ and src/thread of musl, dyld's startup, libpthread's start and
-/// ntdll.
+/// Sources: sysdeps/*/start.S and clone3.S of glibc, crt/ and src/thread of musl, dyld's startup, libpthread's start,
+/// ntdll, and Go's src/runtime/asm_*.s.
 enum OutermostFunction {
   private static let names: [String: [String]] = [
     // The prefixes of the names of modules without directories; none for names that are reserved for the system.
@@ -13,6 +13,7 @@ enum OutermostFunction {
     "clone": ["libc.so", "libc-", "libpthread", "ld-musl"], "clone3": ["libc.so", "libc-", "libpthread"],
     "thread_start": ["libsystem_pthread", "libsystem_c"], "start_wqthread": ["libsystem_pthread", "libsystem_c"],
     "RtlUserThreadStart": ["ntdll"], "_RtlUserThreadStart": ["ntdll"], "__RtlUserThreadStart": ["ntdll"],
+    "runtime.goexit": [], "runtime.goexit.abi0": [], "runtime.rt0_go": [], "runtime.rt0_go.abi0": [],
   ]
 
   /// - Parameters:

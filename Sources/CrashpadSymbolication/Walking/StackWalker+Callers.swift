@@ -22,6 +22,7 @@ extension StackWalker {
   }
 
   func caller(of callee: Position, _ frame: inout StackFrame) -> Step {
+    if let step = goroutine(behind: callee) { return step }
     let rules = rules(callee)
     frame.isSignalFrame = rules?.isSignalFrame == true
     if rules?.isOutermost == true || (rules == nil && isBeforeExit(callee)) { return .end(.done) }
@@ -137,7 +138,7 @@ extension StackWalker {
   }
 
   /// Whether the process could execute code before an address, as far as its dump lists its memory.
-  private func mayExecute(_ address: UInt64) -> Bool {
+  func mayExecute(_ address: UInt64) -> Bool {
     switch process.executable.contains(endOfCall(address)) {
     case .executable, .unknown: true
     case .notExecutable: false

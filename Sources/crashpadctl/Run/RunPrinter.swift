@@ -88,7 +88,9 @@ struct RunPrinter {
       return
         "\(collected.run.name) was killed by \(name) and left no dump; \"crashpadctl doctor -- \(collected.run.name)\" lists possible causes"
     }
-    return signal == SIGKILL ? "\(collected.run.name) was killed by SIGKILL, which leaves no dump" : nil
+    // Of all but the first the kernel writes a core file.
+    return [SIGKILL, SIGQUIT, SIGXCPU, SIGXFSZ].contains(signal)
+      ? "\(collected.run.name) was killed by \(name), which leaves no dump" : nil
   }
 
   // MARK: JSON
