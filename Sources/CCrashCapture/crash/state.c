@@ -10,7 +10,7 @@ struct state crash_state __attribute__((aligned(4096)));
 
 // The facts of the calling thread. They lie in a page that glibc copies for the child of a fork(2) anyway, at a fixed
 // distance from the thread pointer: the access allocates nothing, which it might for other thread-local variables.
-static _Thread_local struct thread_facts own __attribute__((tls_model("initial-exec")));
+_Thread_local struct thread_facts crash_own_facts __attribute__((tls_model("initial-exec"), visibility("hidden")));
 
 enum { kSmallestPage = 4096 };
 
@@ -34,7 +34,7 @@ void state_install(void) {
   const unsigned long kHasFSGSBASE = 1 << 1;  // HWCAP2_FSGSBASE
   crash_state.can_read_base = (getauxval(AT_HWCAP2) & kHasFSGSBASE) != 0;
 #endif
-  crash_state.facts_offset = (int64_t)((uint64_t)&own - thread_pointer());
+  crash_state.facts_offset = (int64_t)((uint64_t)&crash_own_facts - thread_pointer());
 }
 
 CRASH_TIME struct thread_facts *thread_facts(void) {
@@ -68,17 +68,17 @@ CRASH_TIME bool is_captured_process(void) {
   return true;
 }
 
-struct thread_facts *own_facts(void) { return &own; }
+struct thread_facts *own_facts(void) { return &crash_own_facts; }
 
 uint64_t hidden_signals(void) {
-  if (own.unresolved > 0) {
+  if (crash_own_facts.unresolved > 0) {
     stack_t stack;
     uint64_t pointer = (uint64_t)__builtin_frame_address(0);
-    if (SYSTEM_CALL_2(SYS_sigaltstack, NULL, &stack) == 0) resolve_calls(&own, &stack, pointer);
+    if (SYSTEM_CALL_2(SYS_sigaltstack, NULL, &stack) == 0) resolve_calls(&crash_own_facts, &stack, pointer);
   }
-  return own.hidden_signals;
+  return crash_own_facts.hidden_signals;
 }
 
-void adopt_thread(int process) { own.process = process; }
+void adopt_thread(int process) { crash_own_facts.process = process; }
 
-void set_hidden_signals(uint64_t signals) { own.hidden_signals = signals; }
+void set_hidden_signals(uint64_t signals) { crash_own_facts.hidden_signals = signals; }

@@ -100,12 +100,21 @@ static void restore_jump(const struct jump *jump) {
   }
 }
 
+// A jump without a mask changes nothing here, unless it leaves a handler: interpreters jump so for each exception. In
+// glibc 64 bytes of registers precede the word for the mask, and musl has its own word there.
+#define UNLESS_ANY_MASK                                        \
+  "cmpl $0, 64(%rdi)\njne 1f\n"                                \
+  "mov crash_own_facts@gottpoff(%rip), %rcx\n"                 \
+  "cmpl $0, %fs:556(%rcx)\nje 2f\n"
+_Static_assert(offsetof(struct jump, has_mask) == 64 && offsetof(struct thread_facts, unresolved) == 556,
+               "the numbers above");
+
 #define NOTICE_JUMP(function, next, name)                                       \
   __attribute__((used)) static void function(const struct jump *jump) {         \
     next_function(&next, name, NULL, NULL);                                     \
     restore_jump(jump);                                                         \
   }                                                                             \
-  PASS(name, #function, #next)
+  PASS_AFTER(name, #function, #next, "", UNLESS_ANY_MASK)
 NOTICE_JUMP(notice_siglongjmp, next_siglongjmp, "siglongjmp");
 NOTICE_JUMP(notice_longjmp, next_longjmp, "longjmp");
 NOTICE_JUMP(notice_bsd_longjmp, next_bsd_longjmp, "_longjmp");
