@@ -82,7 +82,8 @@ struct SemanticsTests {
       #expect(output.with == output.without, "\(output.way)")
       let dumps = try runs.dumps(output.way).filter { !$0.hasSuffix(".locked") }
       let isException = exceptions[output.way] != nil
-      let expected = exceptions[output.way] ?? (Self.crashed(output.with) ? 1 : 0)
+      let hasCrashed = Self.crashed(output.with) || output.with.contains("the child ended by 11\n")
+      let expected = exceptions[output.way] ?? (hasCrashed ? 1 : 0)
       #expect(isException || dumps.count == expected, "\(output.way): \(dumps)")
       for dump in dumps where !isException {
         let validation = try Tool.run(["validate", dump], in: runs.pair.folder)

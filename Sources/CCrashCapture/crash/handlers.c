@@ -163,8 +163,6 @@ CRASH_TIME static void pass_on(int number, siginfo_t *information, ucontext_t *c
   if (process == 1 && is_default(next) && number == SIGTRAP && context->uc_mcontext.gregs[REG_TRAPNO] == kBreakpoint) {
     context->uc_mcontext.gregs[REG_RIP] -= 1;
   }
-#else
-  (void)context;
 #endif
   uint64_t mask = signal_bit(number);
   struct signal_action current = make_action(NULL, 0, 0);
@@ -176,6 +174,8 @@ CRASH_TIME static void pass_on(int number, siginfo_t *information, ucontext_t *c
     return;
   }
   int thread = current_thread();
+  // The mask to return to has the signal if only a wait let it in (sigsuspend, ppoll).
+  if (is_default(next)) *(uint64_t *)&context->uc_sigmask &= ~mask;
   // Blocked here, so that it arrives where the signal came first: when this handler returns.
   change_mask(SIG_BLOCK, &mask, NULL);
   long result = SYSTEM_CALL_4(SYS_rt_tgsigqueueinfo, process, thread, number, information);
@@ -338,6 +338,7 @@ HANDLER CRASH_TIME void handle_crash(int number, siginfo_t *raw_information, voi
   struct received received = received_check(number, raw_information, raw_context);
   siginfo_t *information = received.information;
   ucontext_t *context = received.context;
+  restore_sender(number, information);
   const struct signal_action *next = &crash_state.earlier[place];
   // The signal was sent to a program that ignores it.
   if (is_ignored(next)) {

@@ -9,18 +9,48 @@
 signal_handler *_Atomic program_handlers[kCrashSignalCount];
 signal_handler *_Atomic other_handlers[kSignals];
 struct program_action program_actions[kSignals];
+void *_Atomic next_abort;
+
+// The senders of signals that this process sent again; a process of 0 where there is none.
+struct sender {
+  _Atomic int process;
+  uid_t user;
+};
+static struct sender postponed_senders[kCrashSignalCount];
+
+// The kernel lets no thread but the first send a signal of kill(2) again as it came.
+CRASH_TIME static long send_again(int number, const siginfo_t *information) {
+  struct sender *sender = &postponed_senders[crash_signal_index(number)];
+  sender->user = information->si_uid;
+  atomic_store(&sender->process, information->si_pid);
+  return SYSTEM_CALL_2(SYS_kill, current_process(), number);
+}
+
+CRASH_TIME void restore_sender(int number, siginfo_t *information) {
+  int place = crash_signal_index(number);
+  if (place < 0 || information->si_code != SI_USER || information->si_pid != current_process()) return;
+  int process = atomic_exchange(&postponed_senders[place].process, 0);
+  if (process == 0) return;
+  information->si_pid = process;
+  information->si_uid = postponed_senders[place].user;
+}
 
 CRASH_TIME bool postpone_signal(int number, siginfo_t *information, ucontext_t *context) {
   if (information->si_code > 0 || !hides(number, context)) return false;
   uint64_t mask = signal_bit(number);
   change_mask(SIG_BLOCK, &mask, NULL);
-  // Also in the mask that the return from this handler restores.
-  *(uint64_t *)&context->uc_sigmask |= mask;
   int process = current_process();
   long result = information->si_code == SI_TKILL
                     ? SYSTEM_CALL_4(SYS_rt_tgsigqueueinfo, process, current_thread(), number, information)
                     : SYSTEM_CALL_3(SYS_rt_sigqueueinfo, process, number, information);
-  return result == 0;
+  if (result == -EPERM && information->si_code == SI_USER) result = send_again(number, information);
+  if (result != 0) {
+    change_mask(SIG_UNBLOCK, &mask, NULL);
+    return false;
+  }
+  // Also in the mask that the return from this handler restores.
+  *(uint64_t *)&context->uc_sigmask |= mask;
+  return true;
 }
 
 CRASH_TIME struct signal_action own_action(void) {
@@ -38,9 +68,17 @@ CRASH_TIME static void end_at_fault(int number, siginfo_t *information, ucontext
   handle_crash(number, information, context);
 }
 
+// The fault signals that handlers of the program block which were called with a damaged thread pointer.
+static _Atomic uint64_t lost_signals;
+
+CRASH_TIME static bool is_on(const stack_t *stack, uint64_t address) {
+  return address - (uint64_t)stack->ss_sp < stack->ss_size;
+}
+
 CRASH_TIME static uint64_t hidden_at_crash(const ucontext_t *context) {
   struct thread_facts *facts = thread_facts();
-  if (facts == NULL) return 0;
+  // Such a handler runs on this library's stack, where the kernel put it.
+  if (facts == NULL) return is_on(&context->uc_stack, context_stack_pointer(context)) ? atomic_load(&lost_signals) : 0;
   resolve_calls(facts, &context->uc_stack, context_stack_pointer(context));
   return facts->hidden_signals;
 }
@@ -155,10 +193,6 @@ CRASH_TIME static struct kernel_frame find_kernel_frame(const siginfo_t *informa
   return frame;
 }
 
-CRASH_TIME static bool is_on(const stack_t *stack, uint64_t address) {
-  return address - (uint64_t)stack->ss_sp < stack->ss_size;
-}
-
 // The stack on which a handler of the program runs: the one that the kernel chose, or the interrupted one.
 enum stack_choice { kStays, kMoves, kLacksRoom };
 
@@ -249,7 +283,20 @@ CRASH_TIME static void hide_in_handler(struct thread_facts *facts, struct handle
   if (blocked != 0) change_mask(SIG_UNBLOCK, &blocked, NULL);
 }
 
+// With a damaged thread pointer the handler is likely to crash itself, as much of libc does.
+CRASH_TIME static void hide_without_facts(int number, const ucontext_t *context) {
+  uint64_t blocked = blocked_in_handler(number) & ~*(const uint64_t *)&context->uc_sigmask;
+  uint64_t outer = hidden_at_crash(context);
+  atomic_store(&lost_signals, outer | blocked);
+  if (blocked != 0) change_mask(SIG_UNBLOCK, &blocked, NULL);
+}
+
 #else
+
+CRASH_TIME static void hide_without_facts(int number, const ucontext_t *context) {
+  (void)number;
+  (void)context;
+}
 
 CRASH_TIME static void hide_in_handler(struct thread_facts *facts, struct handler_call *call, ucontext_t *context) {
   (void)facts;
@@ -259,23 +306,42 @@ CRASH_TIME static void hide_in_handler(struct thread_facts *facts, struct handle
 
 #endif
 
-// Whether the program called abort(3), and the signal was raised there.
+// Whether a return address is one of a call in libc's abort(3).
+CRASH_TIME static bool is_in_abort(uint64_t address) {
+  const uint64_t kSize = 400;
+  const uint64_t kCallSize = 5;
+  const uint8_t kCall = 0xe8;
+  uint64_t start = (uint64_t)atomic_load(&next_abort);
+  if (start == 0 || address - start > kSize || address - start < kCallSize) return false;
+  return *(const uint8_t *)(address - kCallSize) == kCall;
+}
+
+// Whether the signal was raised in abort(3): where the program called it, or the C library, such as for a damaged heap or
+// a failed assertion.
 CRASH_TIME static bool is_aborting(const struct thread_facts *facts, const ucontext_t *context) {
   const uint64_t kReach = 1024;
+  const uint64_t kPage = 4096;
+  uint64_t pointer = context_stack_pointer(context) & ~(uint64_t)7;
   const uint64_t *place = facts->abort_place;
-  if (place == NULL || (uint64_t)place - context_stack_pointer(context) > kReach) return false;
-  return *place == facts->abort_caller;
+  if (place != NULL && (uint64_t)place - pointer <= kReach && *place == facts->abort_caller) return true;
+  for (uint64_t offset = 0; offset < kReach; offset += 8) {
+    uint64_t word = pointer + offset;
+    if ((offset == 0 || word % kPage == 0) && !is_readable(word)) return false;
+    if (is_in_abort(*(const uint64_t *)word)) return true;
+  }
+  return false;
 }
 
 CRASH_TIME static void call_handler(int number, siginfo_t *information, void *raw_context, signal_handler *handler) {
   ucontext_t *context = raw_context;
   struct thread_facts *facts = thread_facts();
+  struct kernel_frame frame = find_kernel_frame(information, context);
   if (facts == NULL) {
-    handler(number, information, context);
+    hide_without_facts(number, context);
+    crash_enter_handler(number, information, context, handler, frame.start);
     return;
   }
   resolve_calls(facts, &context->uc_stack, context_stack_pointer(context));
-  struct kernel_frame frame = find_kernel_frame(information, context);
   uint64_t shift = 0;
   // Go takes the stack that the kernel has for its own.
   enum stack_choice choice =
@@ -341,6 +407,7 @@ CRASH_TIME static void call_handler(int number, siginfo_t *information, void *co
 
 HANDLER CRASH_TIME void call_program(int number, siginfo_t *information, void *context) {
   int place = crash_signal_index(number);
+  restore_sender(number, information);
   if (place < 0 || capture_abort(number, context) || is_blocked(number, information, context)) return;
   signal_handler *handler = atomic_load(&program_handlers[place]);
   if ((uintptr_t)handler != 0) call_handler(number, information, context, handler);
@@ -349,6 +416,7 @@ HANDLER CRASH_TIME void call_program(int number, siginfo_t *information, void *c
 // After the call the action is the default.
 HANDLER CRASH_TIME void call_once(int number, siginfo_t *information, void *context) {
   int place = crash_signal_index(number);
+  restore_sender(number, information);
   if (place < 0 || capture_abort(number, context) || is_blocked(number, information, context)) return;
   signal_handler *handler = atomic_exchange(&program_handlers[place], NULL);
   // Another thread took the handler first.

@@ -35,6 +35,9 @@ struct program_action {
 };
 extern struct program_action program_actions[kSignals] __attribute__((visibility("hidden")));
 
+// libc's abort(3); NULL where it is not preceded.
+extern void *_Atomic next_abort __attribute__((visibility("hidden")));
+
 // The handlers that the kernel gets in their place: call_once for one call (SA_RESETHAND), call_other for signals that
 // are no crash, call_program for the others.
 CRASH_TIME void call_program(int number, siginfo_t *information, void *context);
@@ -61,5 +64,7 @@ CRASH_TIME bool find_fault_of_call(int number, struct received *fault);
 // Postpones a signal that was sent to a thread which blocks it as far as the program knows, until that thread or
 // another one takes it. Returns whether it did.
 CRASH_TIME bool postpone_signal(int number, siginfo_t *information, ucontext_t *context);
+// Shows the sender of a signal that was postponed, where this process sent it again.
+CRASH_TIME void restore_sender(int number, siginfo_t *information);
 
 #endif

@@ -13,8 +13,6 @@
 
 #if PASSES_CALLS
 
-static void *_Atomic next_abort;
-
 // place: where the caller's address lies.
 __attribute__((used)) static void notice_abort(const uint64_t *place, uint64_t caller) {
   struct thread_facts *facts = own_facts();

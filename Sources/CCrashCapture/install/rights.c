@@ -2,9 +2,9 @@
 // Precedes the calls after which a crash may be unable to open its file, and opens the file before them:
 // - a process of root changes its user, as workers of servers do: that user may not make files in root's database, so
 //   the file is made, too;
-// - the root directory is changed: the database has no path there;
-// - a filter of system calls is set, which may refuse to open files;
-// - hardly any descriptors are allowed.
+// - the root directory is changed: the database has no path there, so its directory stays open;
+// - a filter of system calls is set, which may refuse to open files: a child of fork(2) makes its file before, too;
+// - hardly any descriptors are allowed: likewise.
 // In all other processes no descriptor of this library is open before a crash.
 #if defined(CRASH_PRECEDES_LIBC)
 #define _GNU_SOURCE
@@ -39,13 +39,15 @@ static void make_file_before(uid_t user) {
 }
 
 // Opens the directory, and the file if there is one, for as long as the process lives.
-static void hold_what_is_made(void) {
+//
+// makes: makes the file of a process that has none yet, because it can't be made later.
+static void hold_files(bool makes) {
   struct state *state = &crash_state;
   int saved = errno;
   if (atomic_load(&state->is_installed) && is_captured_process() && install_take_capture()) {
     forget_parents_file();
     state->holds_files = true;
-    if (state->file.is_made) dump_file_hold();
+    if (makes || state->file.is_made) dump_file_hold();
     dump_file_reach();
     atomic_store(&state->owner, 0);
   }
@@ -53,7 +55,7 @@ static void hold_what_is_made(void) {
 }
 
 EXPORTED int chroot(const char *path) {
-  hold_what_is_made();
+  hold_files(false);
   programs_change_root();
   static void *_Atomic known;
   int (*setter)(const char *) = next_function(&known, "chroot", NULL, NULL);
@@ -99,7 +101,7 @@ EXPORTED int set_limit(int resource, const struct rlimit *limit) __asm__("setrli
 EXPORTED int set_limit_64(int resource, const struct rlimit *limit) __asm__("setrlimit64");
 
 int set_limit(int resource, const struct rlimit *limit) {
-  if (is_tight(resource, limit)) hold_what_is_made();
+  if (is_tight(resource, limit)) hold_files(true);
   static void *_Atomic known;
   int (*setter)(int, const struct rlimit *) = next_function(&known, "setrlimit", NULL, NULL);
   return setter == NULL ? missing() : setter(resource, limit);
@@ -114,7 +116,7 @@ static void prepare_filter(bool is_strict) {
   if (is_strict && is_captured_process()) {
     crash_capture_uninstall();
   } else {
-    hold_what_is_made();
+    hold_files(true);
   }
   errno = saved;
 }
@@ -139,7 +141,7 @@ __attribute__((used)) static void notice_syscall(long number, long operation) {
     prepare_filter(operation == SECCOMP_SET_MODE_STRICT);
   }
   if (number == SYS_pivot_root) {
-    hold_what_is_made();
+    hold_files(false);
     programs_change_root();
   }
   if ((number == SYS_clone && (operation & CLONE_VM)) || number == SYS_clone3) note_sharing(false);

@@ -21,8 +21,9 @@
 #define AT_MINSIGSTKSZ 51
 #endif
 
+// Its destructor frees the stack of a thread that ends, until the program needs the key itself.
 static pthread_key_t stack_of_thread;
-static bool has_key;
+static atomic_bool has_key;
 
 // The size in bytes. Our own need is small, but later handlers may need more, and wide vector registers are saved there
 // too. Only pages that are used take memory.
@@ -95,6 +96,36 @@ EXPORTED int sigaltstack(const stack_t *stack, stack_t *old) {
 
 #endif
 
+// MARK: The key of threads
+
+#if defined(CRASH_PRECEDES_LIBC)
+
+static int create_key(pthread_key_t *key, void (*destructor)(void *)) {
+  static void *_Atomic known;
+  int (*maker)(pthread_key_t *, void (*)(void *)) = next_function(&known, "pthread_key_create", NULL, NULL);
+  return maker == NULL ? EAGAIN : maker(key, destructor);
+}
+
+// A process has 1,024 keys, and a program may need them all: the last one is this library's.
+static bool give_up_key(void) { return atomic_exchange(&has_key, false) && pthread_key_delete(stack_of_thread) == 0; }
+
+EXPORTED int pthread_key_create(pthread_key_t *key, void (*destructor)(void *)) {
+  int error = create_key(key, destructor);
+  return error == EAGAIN && give_up_key() ? create_key(key, destructor) : error;
+}
+
+// libc's own calls its pthread_key_create, not ours. The types are those of tss_t and tss_dtor_t.
+EXPORTED int tss_create(pthread_key_t *key, void (*destructor)(void *)) {
+  const int kError = 2;  // thrd_error
+  return pthread_key_create(key, destructor) == 0 ? 0 : kError;
+}
+
+#else
+
+static int create_key(pthread_key_t *key, void (*destructor)(void *)) { return pthread_key_create(key, destructor); }
+
+#endif
+
 // Stacks of threads that ended, kept for new ones.
 enum { kKeptStacks = 16 };
 static void *_Atomic kept_stacks[kKeptStacks];
@@ -134,7 +165,11 @@ static int use_stack(void *stack) {
     if (set_stack(&own, NULL) != 0) return errno;
     own_facts()->stacks[kOwnStack] = (struct alternate_stack){stack, own.ss_size};
   }
-  if (has_key) pthread_setspecific(stack_of_thread, stack);
+  if (atomic_load(&has_key)) {
+    pthread_setspecific(stack_of_thread, stack);
+    // The program took the key meanwhile.
+    if (!atomic_load(&has_key)) pthread_setspecific(stack_of_thread, NULL);
+  }
   return 0;
 }
 
@@ -202,9 +237,18 @@ static struct start begin_thread(void *raw) {
   return start;
 }
 
+// The compiler makes a tail call of it, which adds no frame to the stacks that the program prints.
 static void *start_thread(void *raw) {
   struct start start = begin_thread(raw);
   return start.function(start.argument);
+}
+
+// Used once the key is the program's.
+static void *start_without_key(void *raw) {
+  struct start start = begin_thread(raw);
+  void *result = start.function(start.argument);
+  free_stack(raw);
+  return result;
 }
 
 typedef int thread_maker(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
@@ -245,7 +289,7 @@ EXPORTED int pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
   start->function = function;
   start->has_own_mask = has_own_mask(attributes);
   if (start->has_own_mask) start->hidden = 0;
-  int error = maker(thread, attributes, start_thread, start);
+  int error = maker(thread, attributes, atomic_load(&has_key) ? start_thread : start_without_key, start);
   if (error != 0) keep_stack(start);
   return error;
 }
@@ -259,6 +303,13 @@ static int start_c11(void *raw) {
   return start.c11_function(start.argument);
 }
 
+static int start_c11_without_key(void *raw) {
+  struct start start = begin_thread(raw);
+  int result = start.c11_function(start.argument);
+  free_stack(raw);
+  return result;
+}
+
 // libc's own calls its pthread_create, not ours. The types are those of thrd_t and thrd_start_t.
 EXPORTED int thrd_create(void *thread, int (*function)(void *), void *argument) {
   static void *_Atomic known;
@@ -270,7 +321,7 @@ EXPORTED int thrd_create(void *thread, int (*function)(void *), void *argument) 
   if (start == NULL) return maker(thread, function, argument);
   fill_start(start, argument);
   start->c11_function = function;
-  int error = maker(thread, start_c11, start);
+  int error = maker(thread, atomic_load(&has_key) ? start_c11 : start_c11_without_key, start);
   if (error != 0) keep_stack(start);
   return error;
 }
@@ -433,7 +484,7 @@ static void give_to_others(void) {
 
 void stacks_install(void) {
   next_maker();
-  has_key = pthread_key_create(&stack_of_thread, free_stack) == 0;
+  atomic_store(&has_key, create_key(&stack_of_thread, free_stack) == 0);
   prepare_first_thread();
   // glibc knows whether there are other threads; with another libc they are searched for.
   extern char __libc_single_threaded __attribute__((weak));

@@ -9,6 +9,7 @@
 #include <sys/epoll.h>
 #include <sys/select.h>
 
+#include "../crash/program_handlers.h"
 #include "install.h"
 #include "next.h"
 
@@ -21,6 +22,8 @@ static void *_Atomic real_epoll_pwait2;
 
 static uint64_t begin(const sigset_t *mask) { return mask == NULL ? 0 : block_hidden(); }
 
+// Not called where no signal is hidden, as usual: then the compiler makes a tail call of libc's function, which adds no
+// frame to the stacks that the program prints.
 static int end(uint64_t hidden, int result) {
   int saved = errno;
   hide_again(hidden);
@@ -32,7 +35,7 @@ EXPORTED int sigsuspend(const sigset_t *mask) {
   int (*wait)(const sigset_t *) = next_function(&real_sigsuspend, "sigsuspend", NULL, NULL);
   if (wait == NULL) return missing();
   uint64_t hidden = begin(mask);
-  return end(hidden, wait(mask));
+  return hidden == 0 ? wait(mask) : end(hidden, wait(mask));
 }
 
 EXPORTED int ppoll(struct pollfd *files, nfds_t count, const struct timespec *time, const sigset_t *mask) {
@@ -40,7 +43,7 @@ EXPORTED int ppoll(struct pollfd *files, nfds_t count, const struct timespec *ti
       next_function(&real_ppoll, "ppoll", NULL, NULL);
   if (wait == NULL) return missing();
   uint64_t hidden = begin(mask);
-  return end(hidden, wait(files, count, time, mask));
+  return hidden == 0 ? wait(files, count, time, mask) : end(hidden, wait(files, count, time, mask));
 }
 
 // The name of ppoll in programs that are built with checks.
@@ -50,7 +53,7 @@ EXPORTED int __ppoll_chk(struct pollfd *files, nfds_t count, const struct timesp
       next_function(&real_checked_ppoll, "__ppoll_chk", NULL, NULL);
   if (wait == NULL) return missing();
   uint64_t hidden = begin(mask);
-  return end(hidden, wait(files, count, time, mask, size));
+  return hidden == 0 ? wait(files, count, time, mask, size) : end(hidden, wait(files, count, time, mask, size));
 }
 
 EXPORTED int pselect(int count, fd_set *to_read, fd_set *to_write, fd_set *exceptional, const struct timespec *time,
@@ -59,7 +62,7 @@ EXPORTED int pselect(int count, fd_set *to_read, fd_set *to_write, fd_set *excep
       next_function(&real_pselect, "pselect", NULL, NULL);
   if (wait == NULL) return missing();
   uint64_t hidden = begin(mask);
-  return end(hidden, wait(count, to_read, to_write, exceptional, time, mask));
+  return hidden == 0 ? wait(count, to_read, to_write, exceptional, time, mask) : end(hidden, wait(count, to_read, to_write, exceptional, time, mask));
 }
 
 EXPORTED int epoll_pwait(int file, struct epoll_event *events, int count, int milliseconds, const sigset_t *mask) {
@@ -67,7 +70,7 @@ EXPORTED int epoll_pwait(int file, struct epoll_event *events, int count, int mi
       next_function(&real_epoll_pwait, "epoll_pwait", NULL, NULL);
   if (wait == NULL) return missing();
   uint64_t hidden = begin(mask);
-  return end(hidden, wait(file, events, count, milliseconds, mask));
+  return hidden == 0 ? wait(file, events, count, milliseconds, mask) : end(hidden, wait(file, events, count, milliseconds, mask));
 }
 
 EXPORTED int epoll_pwait2(int file, struct epoll_event *events, int count, const struct timespec *time,
@@ -76,7 +79,29 @@ EXPORTED int epoll_pwait2(int file, struct epoll_event *events, int count, const
       next_function(&real_epoll_pwait2, "epoll_pwait2", NULL, NULL);
   if (wait == NULL) return missing();
   uint64_t hidden = begin(mask);
-  return end(hidden, wait(file, events, count, time, mask));
+  return hidden == 0 ? wait(file, events, count, time, mask) : end(hidden, wait(file, events, count, time, mask));
+}
+
+// MARK: Signals that are taken
+
+static int take(int number, siginfo_t *information) {
+  int saved = errno;
+  if (number > 0 && information != NULL) restore_sender(number, information);
+  errno = saved;
+  return number;
+}
+
+EXPORTED int sigtimedwait(const sigset_t *signals, siginfo_t *information, const struct timespec *time) {
+  static void *_Atomic known;
+  int (*wait)(const sigset_t *, siginfo_t *, const struct timespec *) =
+      next_function(&known, "sigtimedwait", NULL, NULL);
+  return wait == NULL ? missing() : take(wait(signals, information, time), information);
+}
+
+EXPORTED int sigwaitinfo(const sigset_t *signals, siginfo_t *information) {
+  static void *_Atomic known;
+  int (*wait)(const sigset_t *, siginfo_t *) = next_function(&known, "sigwaitinfo", NULL, NULL);
+  return wait == NULL ? missing() : take(wait(signals, information), information);
 }
 
 // System V's: waits with the mask of the moment, without one signal.

@@ -3,14 +3,18 @@
 //   semantics list     prints the modes
 //   semantics MODE
 #define _GNU_SOURCE
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <linux/userfaultfd.h>
 #include <poll.h>
 #include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <spawn.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -214,6 +218,69 @@ static void epoll_with_a_mask(void) {
   say_masks("after the wait:");
 }
 
+static void *stay_blocked(void *unused) {
+  for (;;) pause();
+  return unused;
+}
+
+// Blocks all signals, also in another thread, and gets one from a child.
+static pid_t receive_blocked(int number) {
+  pthread_t thread;
+  pid_t self = getpid();
+  block(0);
+  pthread_create(&thread, NULL, stay_blocked, NULL);
+  pid_t child = fork();
+  if (child == 0) {
+    usleep(100000);
+    _exit(kill(self, number));
+  }
+  alarm(10);
+  return child;
+}
+
+static void wait_lets_an_abort_in(void) {
+  sigset_t signals;
+  receive_blocked(SIGABRT);
+  sigfillset(&signals);
+  sigdelset(&signals, SIGABRT);
+  sigsuspend(&signals);
+  say_masks("alive:");
+}
+
+static void threads_that_block_wait(void) {
+  waitpid(receive_blocked(SIGILL), NULL, 0);
+  usleep(100000);
+  say_masks("blocked:");
+  unblock(SIGILL);
+  say_masks("alive:");
+}
+
+static void sender_of_a_taken_signal(void) {
+  pid_t child = receive_blocked(SIGFPE);
+  waitpid(child, NULL, 0);
+  sigset_t signals = only(SIGFPE);
+  siginfo_t taken;
+  say("taken %d", sigwaitinfo(&signals, &taken));
+  say(" of the child %d\n", taken.si_code == SI_USER && taken.si_pid == child);
+}
+
+static siginfo_t received;
+static void keep(int number, siginfo_t *information, void *context) {
+  (void)context;
+  calls = number;
+  received = *information;
+}
+
+static void sender_of_a_handled_signal(void) {
+  struct sigaction action = {.sa_sigaction = keep, .sa_flags = SA_SIGINFO};
+  sigaction(SIGBUS, &action, NULL);
+  pid_t child = receive_blocked(SIGBUS);
+  waitpid(child, NULL, 0);
+  unblock(SIGBUS);
+  say("handled %d", calls);
+  say(" of the child %d\n", received.si_code == SI_USER && received.si_pid == child);
+}
+
 static void two_signals_wait(void) {
   set(SIGSEGV, note, 0, 0);
   block(SIGSEGV);
@@ -278,6 +345,21 @@ static void plain_functions_show_handlers(void) {
 static void abort_handler_returns(void) {
   set(SIGABRT, note, 0, 0);
   abort();
+}
+
+// The C library calls its own abort().
+static void assertion_handler_returns(void) {
+  set(SIGABRT, note, 0, 0);
+  // Which it prints.
+  program_invocation_short_name = "program";
+  assert(calls > 0);
+}
+
+static void heap_handler_returns(void) {
+  set(SIGABRT, note, 0, -1);
+  void *piece = malloc(64);
+  free(piece);
+  free(piece);
 }
 
 static void abort_is_ignored(void) {
@@ -527,6 +609,39 @@ static void all_descriptors(void) {
   crash();
 }
 
+static void say_end_of_child(void (*run)(void)) {
+  pid_t child = fork();
+  if (child == 0) {
+    run();
+    _exit(0);
+  }
+  int status;
+  waitpid(child, &status, 0);
+  say("the child ended by %d\n", WTERMSIG(status));
+}
+
+// A child of fork makes its file only at its crash, or where it could not then.
+static void child_without_descriptors(void) { say_end_of_child(no_descriptors); }
+
+static void refuse_to_open(void) {
+  struct sock_filter instructions[] = {
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_openat, 1, 0),
+#if defined(SYS_open)
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_open, 0, 1),
+#else
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+#endif
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+  };
+  struct sock_fprog filter = {sizeof instructions / sizeof *instructions, instructions};
+  prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+  prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter, 0, 0);
+  crash();
+}
+static void child_that_may_not_open(void) { say_end_of_child(refuse_to_open); }
+
 // The handler's descriptors are open under so low a limit. Then the program writes to each that is open.
 static void foreign_bytes(void (*end)(void)) {
   struct rlimit limit = {62, 62};
@@ -552,6 +667,36 @@ static void damaged_thread_pointer(void) {
   const int kSetFS = 0x1002;
   syscall(SYS_arch_prctl, kSetFS, 0xdead000);
 #endif
+  crash();
+}
+
+static void damaged_thread_pointer_with_a_handler(void) {
+  set(SIGSEGV, leave, SA_ONSTACK, -1);
+  damaged_thread_pointer();
+}
+
+static void *answer_for_a_key(void *number) { return (char *)number + 1; }
+
+// A program may have each of its keys, and threads end as before.
+static void all_keys(void) {
+  pthread_key_t keys[1100];
+  int count = 0;
+  while (count < 1100 && pthread_key_create(&keys[count], NULL) == 0) count++;
+  // The linked client has a runtime that needs one.
+  say("keys %d\n", count + (strncmp(program_invocation_short_name, "linked", 6) == 0));
+  for (int turn = 0; turn < 100; turn++) {
+    pthread_t thread;
+    void *result;
+    pthread_create(&thread, NULL, answer_for_a_key, NULL);
+    pthread_join(thread, &result);
+    calls += result == (void *)1;
+    for (int index = 0; index < count; index++) calls += pthread_getspecific(keys[index]) != NULL;
+  }
+  say("threads %d\n", calls);
+  pthread_key_delete(keys[7]);
+  tss_t other;
+  say("again %d", tss_create(&other, NULL));
+  say(" none %d\n", tss_create(&other, NULL));
   crash();
 }
 
@@ -691,6 +836,10 @@ static const struct {
     MODE(poll_with_a_mask),
     MODE(select_with_a_mask),
     MODE(epoll_with_a_mask),
+    MODE(wait_lets_an_abort_in),
+    MODE(threads_that_block_wait),
+    MODE(sender_of_a_taken_signal),
+    MODE(sender_of_a_handled_signal),
     MODE(two_signals_wait),
     MODE(hold),
     MODE(masked_handler_crashes),
@@ -699,6 +848,8 @@ static const struct {
     MODE(actions_are_shown),
     MODE(plain_functions_show_handlers),
     MODE(abort_handler_returns),
+    MODE(assertion_handler_returns),
+    MODE(heap_handler_returns),
     MODE(abort_is_ignored),
     MODE(raised_abort_goes_on),
     MODE(room_for_handlers),
@@ -721,11 +872,15 @@ static const struct {
     MODE(no_files),
     MODE(no_descriptors),
     MODE(all_descriptors),
+    MODE(child_without_descriptors),
+    MODE(child_that_may_not_open),
     MODE(foreign_bytes_and_a_crash),
     MODE(foreign_bytes_and_an_end),
     MODE(foreign_bytes_and_a_kill),
     MODE(strict_filter),
     MODE(damaged_thread_pointer),
+    MODE(damaged_thread_pointer_with_a_handler),
+    MODE(all_keys),
     MODE(threads_on_small_stacks),
     MODE(profiled_to_the_end),
     MODE(trap_after_its_instruction),
