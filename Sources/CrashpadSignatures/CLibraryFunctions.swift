@@ -26,6 +26,5 @@ enum CLibraryFunctions {
     "localtime_r", "strftime", "strptime", "asctime", "ctime", "strtod", "strtof", "strtold", "atof", "opendir",
     "readdir", "closedir", "scandir", "getaddrinfo", "freeaddrinfo", "getnameinfo", "regcomp", "regexec", "regfree",
     "setlocale", "iconv", "iconv_open", "glob", "realpath", "getpwnam", "getpwuid", "syslog", "vsyslog",
-    "printf_core",
   ]
 }

@@ -163,7 +163,7 @@ final class SignatureNames: Sendable {
     // "???" stands for any function, and is a pattern too.
     let name = name?.utf8.allSatisfy({ $0 == UInt8(ascii: "?") }) == true ? "<unknown>" : name
     if let rule = RuleIndex.shared.rule(name, in: place.module?.name, origin ?? .unknown) { return rule }
-    if let name, place.module?.isInApp == true, CLibraryFunctions.contains(name) { return Self.cLibrary }
+    if let rule = Self.linked(name, in: place.module) { return rule }
     if origin?.statesSwiftLibrary == true, place.module?.isInApp == true { return Self.swiftLibrary }
     return isInlined && file.map(SymbolOrigin.isSystemHeader) == true ? Self.header : nil
   }
@@ -171,6 +171,13 @@ final class SignatureNames: Sendable {
   /// The compiler copies functions of the library into programs.
   private static let swiftLibrary = FrameRule(.runtime, "swift-library", "the standard library of Swift")
   private static let cLibrary = FrameRule(.runtime, "c-library", "the C library, which is linked into the program")
+
+  /// The rule for a function of a library that the program has in its own file.
+  static func linked(_ name: String?, in module: SignatureModule?) -> FrameRule? {
+    guard let name, module?.isInApp == true, CLibraryFunctions.contains(name) else { return nil }
+    return cLibrary
+  }
+
   static let message = FrameRule(
     .raise, "message", "the message of a check that failed, which a compiler wrote as a call")
   static let header = FrameRule(.runtime, "header", "inlined from a header of the system or of the compiler")

@@ -152,7 +152,16 @@ struct CoreReaderTests {
     let exception = try #require(Reading(core: core.bytes).snapshot?.exception)
     #expect(exception.code == 8 && exception.threadID == UInt64(core.threads[2].id))
     // Code 0 would say that a process sent it.
-    #expect(!exception.isInfoKnown)
+    #expect(!exception.isInfoKnown && !exception.isAddressKnown)
+  }
+
+  @Test("A core that ends before its notes may have had an exception")
+  func lostException() throws {
+    let file = SynthCore().file()
+    let notes = try #require(file.fields["note[0]"])
+    let cut = try #require(Reading(core: Array(file.bytes.prefix(notes))).snapshot)
+    #expect(cut.hasLostException && cut.exception == nil)
+    #expect(Reading(core: file.bytes).snapshot?.hasLostException == false)
   }
 
   @Test("A core that a debugger wrote of a living process has no exception")

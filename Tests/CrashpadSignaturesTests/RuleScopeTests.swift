@@ -106,6 +106,20 @@ struct RuleScopeTests {
     }
   }
 
+  @Test(arguments: ["__vfprintf_internal", "_IO_puts", "____strtoll_l_internal", "getenv", "mktime"])
+  func `A C library in the program's own file is skipped`(function: String) {
+    let signatures = ["logLogin", "logCart"].map { caller in
+      ChoiceTests.signature(
+        ChoiceTests.kind("bad-access[null]", fault: true), ["\(function)|shop", "\(caller)|shop", "main|shop"])
+    }
+    #expect(signatures[0].id != signatures[1].id)
+    #expect(signatures[0].explanation[1].decision == .anchor, "\(signatures[0].text)")
+    // A library of its own is not the program's.
+    let other = ChoiceTests.signature(
+      ChoiceTests.kind("bad-access[null]", fault: true), ["\(function)|libc.so.6", "logLogin|shop", "main|shop"])
+    #expect(other.explanation[1].decision == .anchor)
+  }
+
   @Test func `All frames that version 1 took for real ones are taken still`() {
     for (id, frames) in RuleTests.frames {
       for (symbol, module) in frames {

@@ -227,6 +227,10 @@ struct ExceptionDescriptionTests {
       (.darwin(6, 0, ""), "abort(), or a failed assertion"), (.linux(6, -6, ""), "abort(), or a failed assertion"),
       (.linux(0xffff_ffff, 0, ""), "a dump without a crash (DumpWithoutCrash)"),
       (.windows(0xc000_00fd, ""), "the stack is full"),
+      (
+        .windows(0xc000_0005, with: [0, .max], ""),
+        "a general protection fault, mostly an address that no pointer can have or that the instruction needs aligned"
+      ),
       (Described(kind: .nsException, code: 0x4350_6e78, title: ""), "an uncaught Objective-C exception"),
     ]
     for (example, text) in explained { #expect(example.description.explanation == text) }

@@ -24,6 +24,21 @@ struct ThreadTruthTests {
     }
   }
 
+  @Test("A minidump whose exception can't be read may be of a crash")
+  func lostException() throws {
+    let whole = Example.small(.x86_64, .linux)
+    #expect(Reading(whole.bytes).snapshot?.hasLostException == false)
+    let end = UInt64(whole.bytes.count)
+    for bytes in [
+      whole.setting("exception.rva", to: end), whole.setting("exception.size", to: 8),
+      whole.setting("header.streams.count", to: 5000),
+    ] {
+      let snapshot = try #require(Reading(bytes).snapshot)
+      #expect(snapshot.hasLostException == (snapshot.exception == nil))
+    }
+    #expect(Reading(whole.setting("exception.rva", to: end)).snapshot?.hasLostException == true)
+  }
+
   @Test("Threads have their ids, names, priorities and stacks", arguments: Layout.allCases)
   func threads(_ layout: Layout) throws {
     for example in layout.examples {

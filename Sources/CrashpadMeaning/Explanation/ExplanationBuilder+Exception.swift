@@ -347,7 +347,7 @@ extension ExplanationBuilder {
     return "\"\(cut)\""
   }
 
-  private mutating func addStacks() {
+  mutating func addStacks() {
     if let index = crash.lastSuspect {
       note(
         "The exception was raised below \(crash.lastException[index].text)",
