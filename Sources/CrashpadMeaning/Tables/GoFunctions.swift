@@ -35,7 +35,7 @@ extension CodeMeaning {
       advice: ["Use the form with two results: value, ok := x.(T)."], in: "iface.go"),
     panics(
       "runtime.checkdead", [], "No goroutine can go on: all of them wait, or have ended",
-      causes: ["A channel or lock that nobody uses any more, or a WaitGroup that is never done."],
+      causes: ["A channel or lock that no other goroutine uses any more, or a WaitGroup that is never done."],
       advice: ["Look at what each goroutine waits for."], in: "proc.go"),
     panics(
       "runtime.newstack", [], "The stack of a goroutine can't grow: mostly an endless recursion",

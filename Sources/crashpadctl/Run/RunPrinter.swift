@@ -88,7 +88,7 @@ struct RunPrinter {
       return
         "\(collected.run.name) was killed by \(name) and left no dump; \"crashpadctl doctor -- \(collected.run.name)\" lists possible causes"
     }
-    // Of all but the first the kernel writes a core file.
+    // The kernel writes a core file of all but the first.
     return [SIGKILL, SIGQUIT, SIGXCPU, SIGXFSZ].contains(signal)
       ? "\(collected.run.name) was killed by \(name), which leaves no dump" : nil
   }
