@@ -34,6 +34,8 @@ void messages_install(void);
 // Gives an alternate signal stack, on which a handler runs when a thread's own stack is used up, to the calling thread
 // and to those that run already; new threads get theirs from pthread_create.
 void stacks_install(void);
+// Gives the kernel the alternate stack of the program for the calling thread.
+void give_stack_back(void);
 
 // Finds libc's functions for signal handlers and masks behind ours before a signal handler needs them. Called before
 // handlers are installed.
@@ -56,6 +58,8 @@ void aborts_install(void);
 // Whether calls for handlers and masks are changed. False in a child that shares its parent's memory (vfork), whose
 // handlers and masks are the child's own.
 bool interposes(void);
+// Gives the kernel the program's own actions: from then on no call is followed.
+void give_handlers_back(void);
 
 // Whether they are left to the program in all of the process: Java's own library changes them, or Valgrind. Under Valgrind
 // so are alternate stacks.

@@ -240,6 +240,16 @@ EXPORTED int sigaction(int number, const struct sigaction *action, struct sigact
   return 0;
 }
 
+void give_handlers_back(void) {
+  if (!interposes()) return;
+  for (int number = 1; number < kSignals; number++) {
+    struct signal_action current = make_action(NULL, 0, 0);
+    struct sigaction own;
+    if (set_action(number, NULL, &current) != 0 || !is_own_handler(current.handler)) continue;
+    if (sigaction(number, NULL, &own) == 0) set_next_action(number, &own, NULL);
+  }
+}
+
 static plain_handler *replace(int number, plain_handler *handler, int flags) {
   struct sigaction action;
   struct sigaction old;

@@ -110,10 +110,13 @@ int set_limit(int resource, const struct rlimit *limit) {
 int set_limit_64(int resource, const struct rlimit *limit) { return set_limit(resource, limit); }
 
 // In strict mode a thread may only read, write and end: no call that a capture needs is left, nor one that restores the
-// default action later. So the process ends as it would without this library.
+// default action later. So the process runs its handlers and ends as it would without this library.
 static void prepare_filter(bool is_strict) {
   int saved = errno;
   if (is_strict && is_captured_process()) {
+    block_hidden();
+    give_handlers_back();
+    give_stack_back();
     crash_capture_uninstall();
   } else {
     hold_files(true);

@@ -81,6 +81,14 @@ static int exchange_stack(struct thread_facts *facts, const stack_t *stack, stac
   return 0;
 }
 
+void give_stack_back(void) {
+  struct thread_facts *facts = own_facts();
+  const struct alternate_stack *program = &facts->stacks[kProgramStack];
+  stack_t stack = {.ss_sp = program->low, .ss_size = program->size, .ss_flags = program->size == 0 ? SS_DISABLE : 0};
+  if (facts->stacks[kOwnStack].size == 0 || set_stack(&stack, NULL) != 0) return;
+  facts->stacks[kOwnStack] = (struct alternate_stack){NULL, 0};
+}
+
 EXPORTED int sigaltstack(const stack_t *stack, stack_t *old) {
   struct thread_facts *facts = own_facts();
   // The kernel's size may have the mark of a handler.

@@ -662,6 +662,11 @@ static void strict_filter(void) {
   crash();
 }
 
+static void strict_filter_with_a_handler(void) {
+  set(SIGSEGV, leave, SA_ONSTACK, -1);
+  strict_filter();
+}
+
 static void damaged_thread_pointer(void) {
 #if defined(__x86_64__)
   const int kSetFS = 0x1002;
@@ -878,6 +883,7 @@ static const struct {
     MODE(foreign_bytes_and_an_end),
     MODE(foreign_bytes_and_a_kill),
     MODE(strict_filter),
+    MODE(strict_filter_with_a_handler),
     MODE(damaged_thread_pointer),
     MODE(damaged_thread_pointer_with_a_handler),
     MODE(all_keys),
