@@ -16,11 +16,30 @@ package enum Compression: String, Sendable {
 
   /// The compression of a file that begins with `bytes`; nil if there is none.
   package static func of(_ bytes: RawSpan) -> Compression? {
-    if begins(bytes, [0x28, 0xb5, 0x2f, 0xfd]) { return .zstd }
+    if begins(bytes, [0x28, 0xb5, 0x2f, 0xfd]) || beginsWithSkippedFrame(bytes) { return .zstd }
     if begins(bytes, [0xfd, 0x37, 0x7a, 0x58, 0x5a, 0x00]) { return .xz }
     if begins(bytes, [0x1f, 0x8b, 0x08]) { return .gzip }
     return begins(bytes, [0x04, 0x22, 0x4d, 0x18]) ? .lz4 : nil
   }
+
+  /// Whether a frame without content comes first, as pzstd writes it before each of its frames. lz4 may have such frames, too,
+  /// but no program begins with one.
+  private static func beginsWithSkippedFrame(_ bytes: RawSpan) -> Bool {
+    bytes.byteCount >= 8 && bytes.uint8(at: 0) & 0xf0 == 0x50 && bytes.uint8(at: 1) == 0x2a
+      && bytes.uint8(at: 2) == 0x4d && bytes.uint8(at: 3) == 0x18
+  }
+
+  /// The place after the zeros that may follow a stream: in xz, four or a multiple of four.
+  func end(ofPaddingAt start: Int, in bytes: RawSpan) -> Int {
+    guard self == .xz else { return start }
+    var end = start
+    while end + 4 <= bytes.byteCount, (end..<end + 4).allSatisfy({ bytes.uint8(at: $0) == 0 }) { end += 4 }
+    return end
+  }
+
+  /// Whether other bytes may follow the last stream. Behind gzip's there are those with which a tape or a signature fills up, and
+  /// gzip(1) leaves them out, too.
+  var mayHaveRest: Bool { self == .gzip }
 
   private static func begins(_ bytes: RawSpan, _ start: [UInt8]) -> Bool {
     guard bytes.byteCount >= start.count else { return false }

@@ -88,6 +88,13 @@ package enum Decompression {
           throw offset == bytes.byteCount ? DecompressionFailure.cut : DecompressionFailure.damaged
         }
       }
-    } while compression != .deflate && Compression.of(bytes.extracting(offset..<bytes.byteCount)) == compression
+      offset = compression.end(ofPaddingAt: offset, in: bytes)
+      if compression == .deflate || offset == bytes.byteCount { return }
+      if Compression.of(bytes.extracting(offset..<bytes.byteCount)) != compression {
+        // Without what follows, the file would pass for a shorter one.
+        guard compression.mayHaveRest else { throw DecompressionFailure.damaged }
+        return
+      }
+    } while true
   }
 }
