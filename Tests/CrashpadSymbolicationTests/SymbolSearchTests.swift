@@ -75,6 +75,50 @@ struct SymbolSearchTests {
     #expect(found.refused.first?.reason == .otherBuild(Self.otherID))
   }
 
+  @Test(
+    "A file at the place of an id that can't be used does not hide one elsewhere in the folder",
+    arguments: [sym(otherID), "", "MODULE"], [true, false])
+  func wrongPlace(_ text: String, _ isIndexed: Bool) throws {
+    let folder = try TemporaryFolder()
+    _ = try folder.write("tree/App/\(Self.id)/App.sym", text)
+    let path = try folder.write("tree/z/other.txt", Self.sym())
+    var store = IndexStore(folder.path.appending("indexes"))
+    (store.thresholds.entries, store.thresholds.age) = (1, 0)
+    for _ in 0..<2 {
+      let search = SymbolSearch(
+        paths: [folder.path.appending("tree")], looksInSystem: false, indexes: isIndexed ? store : nil)
+      #expect(search.find(Self.identity).files.map(\.path) == [path])
+    }
+  }
+
+  @Test("Records are found wherever their lines begin and end", arguments: 0..<18)
+  func places(_ count: Int) throws {
+    let folder = try TemporaryFolder()
+    let blank = String(repeating: "\n", count: count)
+    let line = String(repeating: "\u{8a}", count: count)
+    for end in ["", "\n", "\r\n", "\n\n"] {
+      let text = Self.sym() + blank + "FUNC 1000 10 0 a\n" + line + "\nPUBLIC 3000 0 b\n\(line)\nFUNC 5000 10 0 c\(end)"
+      let path = try folder.write("x.sym", text)
+      let symbols = try SymbolFiles.open(path)
+      let names = [0x110, 0x1000, 0x3000, 0x5000].map { symbols.symbolize($0)?.frames.first?.function }
+      #expect(names == ["main", "a", "b", "c"])
+    }
+  }
+
+  @Test("A file with the mark of UTF-8 is read, and one in UTF-16 named")
+  func marks() throws {
+    let folder = try TemporaryFolder()
+    try folder.write([0xef, 0xbb, 0xbf] + Array(Self.sym().utf8), to: "marked/x.sym")
+    let marked = SymbolSearch(paths: [folder.path.appending("marked")], looksInSystem: false).find(Self.identity)
+    #expect(marked.symbols.first?.symbolize(0x110)?.frames.first?.function == "main")
+    try folder.write([0xff, 0xfe] + Self.sym().utf8.flatMap { [$0, 0] }, to: "wide/x.sym")
+    let search = SymbolSearch(paths: [folder.path.appending("wide")], looksInSystem: false)
+    #expect(search.find(Self.identity).files.isEmpty)
+    // That it has none is not known of a folder with a file that can't be read.
+    #expect(search.faults.findings.map { $0.file.lastComponent?.string } == ["x.sym"])
+    #expect(search.faults.findings.map { "\($0.finding)".contains("UTF-16") } == [true])
+  }
+
   @Test("A file that is no symbol file is refused")
   func garbage() throws {
     let folder = try TemporaryFolder()
@@ -121,8 +165,17 @@ struct SymbolSearchTests {
     let buildID: [UInt8] = Array(0x10...0x23)
     #expect(DebugID(buildID: buildID)?.text == "13121110151417161819" + "1A1B1C1D1E1F0")
     #expect(DebugID(buildID: [1, 2])?.text == "00000201000000000000" + "0000000000000")
-    for text in ["", "0011", String(repeating: "0", count: 32), String(repeating: "g", count: 33)] {
+    let others = [String(repeating: "0", count: 31), String(repeating: "g", count: 33), "\(Self.id)00000000"]
+    for text in ["", "0011"] + others {
       #expect(DebugID(text: text) == nil)
+    }
+    // As other writers have them.
+    let uuid = DebugID(text: Self.id)?.uuid
+    for (text, age) in [
+      (Self.id.prefix(32).lowercased(), 0), ("00112233-4455-6677-AABB-CCDDEEFF0011", 0),
+      ("00112233-4455-6677-aabb-ccddeeff0011-a", 10),
+    ] {
+      #expect(DebugID(text: text)?.uuid == uuid && DebugID(text: text)?.age == UInt32(age))
     }
   }
 

@@ -13,6 +13,8 @@ package struct SymbolFileIdentity: Sendable {
       /// An archive, or a file in a compression that is not read: "a 7z archive".
       case packed(String)
       case zip
+      /// A Breakpad file in UTF-16, in which PowerShell keeps what a program prints.
+      case utf16
     }
     package var other: Other?
   }
@@ -40,7 +42,7 @@ package struct SymbolFileIdentity: Sendable {
 
   static func format(of start: [UInt8]) throws(SymbolFileIdentity.UnknownFormat) -> Format {
     if start.starts(with: [0x7f, 0x45, 0x4c, 0x46]) { return .elf }
-    if start.starts(with: Array("MODULE ".utf8)) { return .breakpad }
+    if start.dropFirst(unsafe start.span.bytes.markOfUTF8).starts(with: BreakpadFile.start) { return .breakpad }
     if start.starts(with: Array("MZ".utf8)) { return .pe }
     if unsafe SharedCacheHeader.architecture(start.span.bytes) != nil { return .sharedCache }
     let machO: [[UInt8]] = [
@@ -53,6 +55,7 @@ package struct SymbolFileIdentity: Sendable {
   private static func other(_ start: [UInt8]) -> UnknownFormat.Other? {
     if programDatabases.contains(where: { start.starts(with: $0) }) { return .pdb }
     if start.starts(with: Array("PK\u{3}\u{4}".utf8)) { return .zip }
+    if start.starts(with: [0xff, 0xfe] + BreakpadFile.start.flatMap { [$0, 0] }) { return .utf16 }
     if unsafe TarReader.recognises(start.span.bytes) { return .packed("a tar archive") }
     return unsafe FileMagic.known(start.span.bytes).flatMap { $0.isPacked ? .packed($0.name) : nil }
   }
@@ -130,7 +133,8 @@ package struct SymbolFileIdentity: Sendable {
       debugIDs = header.map { $0.isPart ? [] : $0.images.map { DebugID(uuid: $0.uuid) } } ?? []
     case .breakpad:
       buildID = []
-      let line = String(decoding: start.prefix { $0 != 0x0a && $0 != 0x0d }, as: UTF8.self)
+      let text = start.dropFirst(unsafe start.span.bytes.markOfUTF8)
+      let line = String(decoding: text.prefix { $0 != 0x0a && $0 != 0x0d }, as: UTF8.self)
       let words = line.split(separator: " ")
       debugIDs = words.count > 3 ? DebugID(text: String(words[3])).map { [$0] } ?? [] : []
     }
@@ -142,6 +146,7 @@ extension SymbolFileIdentity.UnknownFormat.Other: CustomStringConvertible {
     switch self {
     case .pdb: "a PDB, which is not read"
     case .packed(let kind): "\(kind), which has to be unpacked"
+    case .utf16: "a text in UTF-16, which has to be converted to UTF-8"
     case .zip: "a zip archive without dSYM bundles and without files whose names end with .sym, .dbg, .debug or .so"
     }
   }

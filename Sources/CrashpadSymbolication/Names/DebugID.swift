@@ -24,11 +24,13 @@ package struct DebugID: Sendable, Hashable {
   }
 
   /// Parses the form in MODULE records and the folders of symbol stores: 32 hexadecimal digits and the age without
-  /// leading zeros.
+  /// leading zeros. Some writers leave out the age, which is 0 for all but Windows, or write hyphens between the digits.
   package init?(text: String) {
-    guard text.utf8.count > 32, text.utf8.count <= 40, let age = UInt32(text.dropFirst(32), radix: 16),
-      let uuid = UUIDBytes(text: String(text.prefix(32)))
+    let digits = text.utf8.contains(UInt8(ascii: "-")) ? text.filter { $0 != "-" } : text
+    guard digits.utf8.count >= 32, digits.utf8.count <= 40, let uuid = UUIDBytes(text: String(digits.prefix(32)))
     else { return nil }
+    let rest = digits.dropFirst(32)
+    guard let age = rest.isEmpty ? 0 : UInt32(rest, radix: 16) else { return nil }
     self.init(uuid: uuid, age: age)
   }
 

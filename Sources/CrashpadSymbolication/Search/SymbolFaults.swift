@@ -45,7 +45,7 @@ extension SymbolRefusal.Reason {
       self =
         switch error.other {
         case .pdb?: .pdb
-        case .packed(let kind)?: .compressed("it is \(SymbolFileIdentity.UnknownFormat.Other.packed(kind))")
+        case .packed?, .utf16?: .compressed("it is \(error.other?.description ?? "")")
         case .zip?: .otherMembers
         case nil: .unknownFormat
         }

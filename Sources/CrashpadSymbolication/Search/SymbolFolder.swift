@@ -22,6 +22,8 @@ final class SymbolFolder: Sendable {
     var unreadInFolders: [FilePath] = []
     /// Whether there is a symbol file, of whatever module.
     var hasSymbols = false
+    /// Whether there is a file or folder that can't be read, which may have symbols.
+    var hasUnreadable = false
     /// The index of an earlier run, which has the rest; whether all of the folder is as it was; and the ids for which folders
     /// in the index were listed.
     var kept: TreeIndex?
@@ -53,8 +55,13 @@ final class SymbolFolder: Sendable {
     }
   }
 
-  /// Files with this debug id, regardless of the age.
-  func files(with id: DebugID) -> [FilePath] {
+  /// Files that have this debug id in their path, or were read and have it, regardless of the age. Of others only if there is none.
+  func files(with id: DebugID) -> [FilePath] { files(with: id, all: false) }
+
+  /// All files with this debug id. Call it if the others could not be used.
+  func allFiles(with id: DebugID) -> [FilePath] { files(with: id, all: true) }
+
+  private func files(with id: DebugID, all: Bool) -> [FilePath] {
     index.withLock { index in
       // Taken out, as a change of a copy would copy thousands of paths.
       var known = index.take() ?? open()
@@ -66,7 +73,7 @@ final class SymbolFolder: Sendable {
       }
       var found = known.files(id.uuid)
       // A store has the file at the path with its id; other files are opened only if there is none.
-      if found.isEmpty {
+      if found.isEmpty || all {
         readAll(&known)
         found = known.files(id.uuid)
       }
@@ -116,6 +123,7 @@ final class SymbolFolder: Sendable {
 
   private func add(_ listing: TreeListing, of folder: FilePath, _ known: inout Index) {
     for (path, errno) in listing.unreadable { faults.add(path, .unreadable(errno)) }
+    if !listing.unreadable.isEmpty { known.hasUnreadable = true }
     if listing.isCut { faults.add(folder, .tooManyFiles(TreeListing.maximumFiles)) }
     for (id, file) in listing.named { known.files[id, default: []].append(file) }
     for (id, path) in listing.folders { known.folders[id, default: []].append(path) }
@@ -130,7 +138,9 @@ final class SymbolFolder: Sendable {
       if let file = read(path, &known) { known.contents?.files.append(file) } else { known.contents = nil }
     }
     (known.unread, known.unreadInFolders) = ([], [])
-    if !known.hasSymbols, known.files.isEmpty, known.folders.isEmpty { faults.add(path, .noSymbolFiles) }
+    if !known.hasSymbols, !known.hasUnreadable, known.files.isEmpty, known.folders.isEmpty {
+      faults.add(path, .noSymbolFiles)
+    }
     guard let store, var contents = known.contents.take(), contents.isToBeKept(store.thresholds) else { return false }
     contents.hasSymbols = known.hasSymbols
     return TreeIndex.keep(contents, in: store)
@@ -158,7 +168,10 @@ final class SymbolFolder: Sendable {
       return identity.map { TreeContents.File(path: path, identity: $0, ids: ids, isUnread: isUnread) }
     } catch {
       let reason = SymbolRefusal.Reason(error)
-      if reason.isUnreadable { faults.add(path, reason) }
+      if reason.isUnreadable {
+        faults.add(path, reason)
+        known.hasUnreadable = true
+      }
       let identity = identity ?? hint { try FileStatus(at: path, followingLink: true).identity }
       return identity.map { TreeContents.File(path: path, identity: $0, ids: [], isUnread: reason.isUnreadable) }
     }

@@ -84,6 +84,9 @@ package struct SymbolSearch: Sendable {
         // The index has all files with the id that there were. A file that was added is in a directory that was compared.
         if pass.isComplete || (!likely.isEmpty && pass.hasNames) { continue }
         for path in folder.files(with: id) where !pass.isComplete { pass.look(at: path, isNamed: true) }
+        // The file at the place of the id may be another one, damaged or without names, and the right one lie elsewhere.
+        if pass.isComplete || pass.hasNames { continue }
+        for path in folder.allFiles(with: id) where !pass.isComplete { pass.look(at: path, isNamed: true) }
       }
     }
     if looksInSystem, identity.mayBeLocal {

@@ -32,6 +32,9 @@ package final class BreakpadFile: Sendable {
   let files: NameTable
   let inlineOrigins: NameTable
 
+  /// The first bytes of each file, after the mark of UTF-8 if there is one.
+  static let start = Array("MODULE ".utf8)
+
   /// The file is not a symbol file: it does not begin with MODULE.
   package struct NotABreakpadFile: Error, Sendable {}
 

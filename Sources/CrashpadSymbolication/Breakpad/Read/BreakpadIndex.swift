@@ -32,7 +32,7 @@ struct BreakpadIndex {
   static func module(_ bytes: RawSpan) -> (
     operatingSystem: String, architecture: String, debugID: String, name: String
   )? {
-    var line = TextLineReader(at: 0, in: bytes)
+    var line = TextLineReader(at: bytes.markOfUTF8, in: bytes)
     guard line.skip("MODULE ", in: bytes), let system = line.word(in: bytes), let architecture = line.word(in: bytes),
       let id = line.word(in: bytes)
     else { return nil }
@@ -44,22 +44,19 @@ struct BreakpadIndex {
   mutating func read(_ bytes: RawSpan) {
     // A line record takes about 15 bytes, and a function has several lines.
     functions.reserveCapacity(bytes.byteCount / 700)
-    var offset = 0
-    while offset < bytes.byteCount {
-      let end = bytes.lineEnd(from: offset)
-      switch bytes.uint8(at: offset) {
-      case UInt8(ascii: "F"): readFile(bytes, offset, end)
+    bytes.forEachLine { offset, first in
+      switch first {
+      case UInt8(ascii: "F"): readFile(bytes, offset)
       case UInt8(ascii: "P"): readPublic(bytes, offset)
       case UInt8(ascii: "S"): readStack(bytes, offset)
       case UInt8(ascii: "I"): readOrigin(bytes, offset)
       // Line records and unknown ones
       default: break
       }
-      offset = end + 1
     }
   }
 
-  private mutating func readFile(_ bytes: RawSpan, _ offset: Int, _ end: Int) {
+  private mutating func readFile(_ bytes: RawSpan, _ offset: Int) {
     var line = TextLineReader(at: offset, in: bytes)
     if line.skip("FUNC ", in: bytes) {
       line.skipMultiple(in: bytes)
