@@ -194,17 +194,27 @@ final class PartialFile: DownloadSink {
 
   func input() throws -> InputFile { try InputFile(regular: path) }
 
+  /// The compression of the file; nil if it is not compressed.
+  func compression() throws -> Compression? {
+    let start = try file.prefix(16)
+    return unsafe Compression.of(start.span.bytes)
+  }
+
   /// Gives the file its place. The lock goes with it.
   func move(to place: FilePath) throws {
     // Folder's files are for their owner only; symbols are what other users of the cache are to read.
     try file.setPermissions(0o644)
-    try createDirectories(place.removingLastComponent())
-    let result = unsafe path.withPlatformString { from in
-      unsafe place.withPlatformString { unsafe rename(from, $0) }
+    if !isRenamed(to: place) {
+      guard errno == ENOENT else { throw FileFailure(place, Errno(rawValue: errno)) }
+      try createDirectories(place.removingLastComponent())
+      guard isRenamed(to: place) else { throw FileFailure(place, Errno(rawValue: errno)) }
     }
-    guard result == 0 else { throw FileFailure(place, Errno(rawValue: errno)) }
     isDone = true
     if isTagKept != nil { removeTag() }
+  }
+
+  private func isRenamed(to place: FilePath) -> Bool {
+    unsafe path.withPlatformString { from in unsafe place.withPlatformString { unsafe rename(from, $0) } } == 0
   }
 
   /// Waits until no other process downloads the same file. Nil if `isThere` turned true meanwhile. A process that makes no

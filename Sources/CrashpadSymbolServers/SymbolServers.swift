@@ -73,6 +73,8 @@ package final class SymbolServers: SymbolServerClient {
     state = Mutex(State(servers: servers.map { _ in ServerState() }))
   }
 
+  package var asks: Bool { !options.isOffline && servers.contains { $0.address != nil } }
+
   package var hasFailed: Bool { state.withLock { $0.hasFailed } }
 
   // MARK: Files
@@ -84,9 +86,12 @@ package final class SymbolServers: SymbolServerClient {
 
   package func kept(_ request: ServerRequest, _ identity: ModuleIdentity) -> (path: FilePath, url: String?)? {
     let place = cache.place(request)
-    if isKept(request, identity) { return (place, cache.origin(of: request)) }
-    if isFile(place, of: identity) {
+    switch look(at: place, for: identity) {
+    case .found:
+      if cache.isWhole(request) { return (place, cache.origin(of: request)) }
       report(.failed(url: place.string, reason: "it has not all of its bytes, and is not used"))
+    case .failed(let failure): reportCache(failure)
+    case .absent: break
     }
     guard servers[request.server].layout == .debuginfod else { return nil }
     let others = options.otherCaches.map { cache in request.place.reduce(cache) { $0.appending($1) } }
@@ -98,9 +103,20 @@ package final class SymbolServers: SymbolServerClient {
     isFile(cache.place(request), of: identity) && cache.isWhole(request)
   }
 
-  /// Whether a file has the module's id. One that can't be read is downloaded again.
   private func isFile(_ path: FilePath, of identity: ModuleIdentity) -> Bool {
-    hint({ try SymbolFileIdentity(path) }).map { identity.isBuild(of: $0) } ?? false
+    switch look(at: path, for: identity) {
+    case .found: true
+    case .absent, .failed: false
+    }
+  }
+
+  /// Looks for a file with the module's id. One that is damaged, or another one, is downloaded again.
+  private func look(at path: FilePath, for identity: ModuleIdentity) -> Look<Void> {
+    do { return identity.isBuild(of: try SymbolFileIdentity(path)) ? .found(()) : .absent } catch {
+      guard let errno = error as? Errno else { return .absent }
+      let absences: [Errno] = [.noSuchFileOrDirectory, .notDirectory, .fileNameTooLong]
+      return absences.contains(errno) ? .absent : .failed(FileFailure(path, errno))
+    }
   }
 
   package func get(_ request: ServerRequest, _ identity: ModuleIdentity) -> ServerAnswer? {
@@ -185,8 +201,8 @@ package final class SymbolServers: SymbolServerClient {
 
   /// The file that a compressed one holds, or the file itself.
   private func unpacked(_ part: PartialFile) throws -> PartialFile {
+    guard let compression = try part.compression() else { return part }
     let input = try part.input()
-    guard let compression = input.withBytes({ Compression.of($0) }) else { return part }
     let whole = try part.companion()
     var count: Int64 = 0
     try input.checkingReading {

@@ -92,6 +92,25 @@ struct SymbolServerTests {
     #expect(requests() == count)
   }
 
+  @Test("A kept file that can't be opened is no file that is not there")
+  func closedCache() throws {
+    let sample = try Sample()
+    let place = sample.folder.url("cache" + sample.path).deletingLastPathComponent()
+    try FileManager.default.createDirectory(at: place.deletingLastPathComponent(), withIntermediateDirectories: true)
+    // A circle can't be opened by any user.
+    try FileManager.default.createSymbolicLink(atPath: place.path, withDestinationPath: place.lastPathComponent)
+    let offline = try sample.symbolize([], ["--offline"])
+    #expect(offline.errorText.contains("the cache of symbol servers can't be used"), "\(offline.errorText)")
+    #expect(offline.errorText.contains(place.lastPathComponent))
+  }
+
+  @Test("The address of a server is no path of --symbols, which the message says")
+  func addressAsPath() throws {
+    let sample = try Sample()
+    let outcome = try Tool.run(["symbolize", "crash.idump", "-s", "https://example.com/symbols"], in: sample.folder)
+    #expect(outcome.status == 64 && outcome.errorText.contains("--symbols-url takes a server"), "\(outcome.errorText)")
+  }
+
   @Test("A file that a server does not show with one token is asked for again with another one")
   func otherToken() throws {
     let sample = try Sample()

@@ -63,7 +63,7 @@ package struct SymbolSearch: Sendable {
   func perfMap(_ processID: Int32) -> PerfMap? { perfMaps.map(processID) }
 
   /// Whether servers may be asked, so that a search may take long.
-  var asksServers: Bool { servers != nil }
+  var asksServers: Bool { servers?.asks == true }
 
   /// Whether all places could be searched so far. Otherwise symbols that were not found may exist.
   package var isWhole: Bool { !faults.hasUnreadable && servers?.hasFailed != true }

@@ -62,6 +62,8 @@ package protocol SymbolServerClient: AnyObject, Sendable {
   func kept(_ request: ServerRequest, _ identity: ModuleIdentity) -> (path: FilePath, url: String?)?
   /// Asks a server. A file that it returns has the module's id. Nil if there is no server for the request.
   func get(_ request: ServerRequest, _ identity: ModuleIdentity) -> ServerAnswer?
+  /// Whether any server may be asked, so that a search may take long. Otherwise only files that were kept are used.
+  var asks: Bool { get }
   /// Whether a server could not be asked for a file: symbols that were not found may be there.
   var hasFailed: Bool { get }
 }

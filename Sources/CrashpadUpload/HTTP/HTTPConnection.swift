@@ -10,6 +10,8 @@ package final class HTTPConnection {
   let curl: CurlLibrary
   let handle: curl_handle
   let options: HTTPOptions
+  /// For downloads, one after the other.
+  private(set) lazy var buffer = DownloadBuffer()
   /// The socket of the last connection. libcurl passes it when it connects, but not for later requests.
   private var socket: Int32 = -1
 

@@ -82,7 +82,7 @@ extension HTTPConnection {
     var place = address
     for _ in 0...Self.mostRedirects {
       let isFirst = place.displayName == address.displayName
-      let download = Download(sink, limits, start, progress)
+      let download = Download(sink, buffer, limits, start, progress)
       try get(place, (isFirst ? options.headers : []) + (range ?? []), limits, download)
       guard let target = download.redirect else {
         try download.finish()
@@ -107,6 +107,8 @@ extension HTTPConnection {
       return unsafe curl.easyPerform(handle)
     }
     headers.free()
+    // The bytes that came before a connection broke off need not come again.
+    download.flush()
     if let failure = download.failure { throw failure }
     guard code == 0 else {
       let text = message.text ?? (unsafe String(cString: curl.easyErrorText(code)))
@@ -155,10 +157,41 @@ extension HTTPConnection {
   }
 }
 
+/// Room for bytes that are written at once: libcurl passes 16 KiB at a time, and a file system takes longer for many small writes.
+@safe
+final class DownloadBuffer {
+  private static let size = 256 << 10
+  private let room = UnsafeMutableRawBufferPointer.allocate(byteCount: size, alignment: 16)
+  private var count = 0
+  private var since = Duration.sinceBoot
+  /// Other runs see by the size of a file that its download goes on.
+  private static let longestWait = Duration.seconds(1)
+
+  deinit { unsafe room.deallocate() }
+
+  func clear() { (count, since) = (0, .sinceBoot) }
+
+  /// Adds bytes, and passes all on if they are many, or the first one is old.
+  func add(_ bytes: UnsafeRawBufferPointer, to sink: any DownloadSink) throws(FileFailure) {
+    if bytes.count > Self.size - count { try flush(to: sink) }
+    guard bytes.count <= Self.size else { return try unsafe sink.write(RawSpan(_unsafeBytes: bytes)) }
+    unsafe UnsafeMutableRawBufferPointer(rebasing: room[count...]).copyMemory(from: bytes)
+    count += bytes.count
+    if .sinceBoot - since > Self.longestWait { try flush(to: sink) }
+  }
+
+  func flush(to sink: any DownloadSink) throws(FileFailure) {
+    let full = unsafe UnsafeRawBufferPointer(rebasing: room[..<count])
+    clear()
+    if unsafe !full.isEmpty { try unsafe sink.write(RawSpan(_unsafeBytes: full)) }
+  }
+}
+
 /// The state of one download, shared with libcurl's callbacks.
 @safe
 private final class Download {
   private let sink: any DownloadSink
+  private let buffer: DownloadBuffer
   private let limits: DownloadLimits
   private let progress: (Int64) -> Void
   private(set) var status = 0
@@ -178,9 +211,16 @@ private final class Download {
   private static let mostDiscarded = 1 << 20
 
   init(
-    _ sink: any DownloadSink, _ limits: DownloadLimits, _ start: DownloadStart?, _ progress: @escaping (Int64) -> Void
+    _ sink: any DownloadSink, _ buffer: DownloadBuffer, _ limits: DownloadLimits, _ start: DownloadStart?,
+    _ progress: @escaping (Int64) -> Void
   ) {
-    (self.sink, self.limits, self.start, self.progress) = (sink, limits, start, progress)
+    (self.sink, self.buffer, self.limits, self.start, self.progress) = (sink, buffer, limits, start, progress)
+    buffer.clear()
+  }
+
+  /// Passes on what waits.
+  func flush() {
+    do throws(FileFailure) { try buffer.flush(to: sink) } catch { failure = failure ?? .file(error) }
   }
 
   /// Whether the answer is the rest of a file of which a part is there.
@@ -226,7 +266,7 @@ private final class Download {
     }
     count += Int64(bytes.count)
     guard count <= limits.size else { return fail(.tooLarge(limit: limits.size)) }
-    do throws(FileFailure) { try unsafe sink.write(RawSpan(_unsafeBytes: bytes)) } catch { return fail(.file(error)) }
+    do throws(FileFailure) { try unsafe buffer.add(bytes, to: sink) } catch { return fail(.file(error)) }
     progress(Int64(bytes.count))
     return bytes.count
   }

@@ -45,6 +45,9 @@ struct SymbolOptions: OptionTable {
       } catch Errno.permissionDenied, Errno.ioError, Errno.tooManySymbolicLinkLevels {
         continue
       } catch {
+        if path.contains("://") {
+          throw Terminal.failure("--symbols takes files and directories; --symbols-url takes a server.", .usage)
+        }
         throw Terminal.failure(error, of: displayName(path), creating: false)
       }
     }
