@@ -20,6 +20,8 @@ package struct Grounds: Sendable, Hashable {
     /// A throw of an Objective-C exception above it, with only functions between them that raise for others. The same
     /// functions stand on the stacks of other crashes: a dictionary calls `hash`, and malloc.
     case objectiveCThrow
+    /// A failed check of Swift above it: the same functions stand on the stacks of other crashes.
+    case swiftCheck
     /// An exception of this language, judged by all functions that raised it.
     case raised(RaisedException)
   }

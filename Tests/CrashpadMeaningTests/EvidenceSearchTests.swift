@@ -10,6 +10,7 @@ import ToolRunner
 private enum RowCrash {
   static let abort = ["__pthread_kill", "pthread_kill", "abort"]
   static let throwing = ["__exceptionPreprocess", "objc_exception_throw"]
+  static let checking = ["_assertionFailure(_:file:line:flags:)"]
 
   static func message(_ text: String) -> CrashEvidence {
     SampleCrash.crash(SampleCrash.mach(10, [0, 0], signal: 6), [thread([])], messages: [text])
@@ -21,7 +22,12 @@ private enum RowCrash {
 
   /// The function below what the row needs.
   static func function(_ name: String, of row: CodeMeaning) -> CrashEvidence {
-    let above = row.grounds.need == .objectiveCThrow ? throwing : []
+    let above =
+      switch row.grounds.need {
+      case .objectiveCThrow: throwing
+      case .swiftCheck: checking
+      default: [] as [String]
+      }
     let isCxx = row.grounds.need == .raised(.cxx)
     let below = isCxx && name != "__cxa_throw" ? ["__cxa_throw"] : []
     var crash = SampleCrash.crash(SampleCrash.mach(10, [0, 0], signal: 6), [thread(above + [name] + below)])

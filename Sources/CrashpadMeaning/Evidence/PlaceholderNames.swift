@@ -29,6 +29,7 @@ package enum PlaceholderNames {
 
   private static let libraries = [
     "std::", "void std::", "kfun:kotlin.", "kfun:kotlinx.", "core::", "alloc::",
+    "runtime.",
     // Kotlin's, in C++.
     "konan::", "kotlin::", "Kotlin_", "ReportBacktraceToIosCrashLog",
     "(anonymous namespace)::terminateWithUnhandledException", "(anonymous namespace)::processUnhandledException",

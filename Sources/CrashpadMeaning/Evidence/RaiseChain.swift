@@ -35,6 +35,8 @@ struct RaiseChain {
     switch need {
     case nil: true
     case .objectiveCThrow: isBelowThrow(index, isRaised: isRaised)
+    case .swiftCheck:
+      names[..<index].last { !$0.isEmpty }.map { name in Self.swiftChecks.contains { name.containsWord($0) } } ?? false
     case .raised(let exception): exception == raised
     }
   }
@@ -47,6 +49,8 @@ struct RaiseChain {
     }
     return isRaised
   }
+
+  private static let swiftChecks = ["_assertionFailure", "_fatalErrorMessage", "_preconditionFailure"]
 
   /// Functions of Foundation that raise for their callers.
   private static let objectiveCRaisers = [

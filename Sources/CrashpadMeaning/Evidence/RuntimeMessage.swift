@@ -113,6 +113,7 @@ package struct RuntimeMessage: Sendable, Hashable {
   /// Words by which a runtime is known, in its own spelling. Swift 3 and Go have "fatal error: " in common.
   private static let words: [(Runtime, [String])] = [
     (.swift, ["Fatal error", "Precondition failed", "Swift runtime failure: ", "Swift/", ".swift:", "SWIFT TASK "]),
+    (.cxx, ["/c++/v1/", "libc++ Hardening assertion", "vector[] index", "/bits/stl_", "this->size()' failed"]),
     (.rust, ["panicked at "]),
     (.kotlin, ["Uncaught Kotlin exception"]),
     (.javaScript, ["Unhandled JS Exception", "JavaScript heap out of memory"]),
@@ -123,6 +124,7 @@ package struct RuntimeMessage: Sendable, Hashable {
       [
         "BUG IN CLIENT OF", "BUG IN LIB", "*** error for object", "*** stack smashing", "*** buffer overflow",
         "free(): ", "malloc(): ", "munmap_chunk(): ", "double free or corruption", ", function ",
+        ": failed assertion `",
       ]
     ),
   ]

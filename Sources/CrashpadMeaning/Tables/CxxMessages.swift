@@ -70,6 +70,18 @@ extension CodeMeaning {
       advice: ["The message has the path and the error; the form with std::error_code does not throw."],
       .file("C++", "<filesystem>")),
     system(
+      .cause, of: .cxx, "libc++ index",
+      ["vector[] index out of bounds", "string index out of bounds", "deque[] index out of bounds"],
+      "An index is outside of a container of C++", by: "the C++ library, by a trap",
+      causes: ["An empty container, or a size that changed between check and use."],
+      advice: ["Check the index against size(): the next frames of the stack are the caller's."],
+      .file("libc++", "hardening modes")),
+    system(
+      .cause, of: .cxx, "libstdc++ check", ["/bits/stl_", "this->size()' failed", "!this->empty()' failed"],
+      "A check of libstdc++ failed: an index, an iterator or an empty container",
+      by: "libstdc++, by abort(): SIGABRT", advice: ["The message names the operation and the condition."],
+      .file("libstdc++", "_GLIBCXX_ASSERTIONS")),
+    system(
       .kind, of: .cxx, "terminate without an exception", ["terminate called without an active exception"],
       "The program called std::terminate, and not because of an exception", by: cxxRuntime,
       causes: ["A std::thread that is destroyed or assigned to, and was neither joined nor detached."],

@@ -63,6 +63,15 @@ extension CodeMeaning {
     raising(
       "__Multithreading_Violation_AllThatIsLeftToUsIsHonor__", need: nil, like: "Core Data on another queue"),
     function(
+      .cause, "MTLReportFailure", ["MTLReleaseAssertionFailure", "_MTLMessageContextEnd"],
+      "Metal was used in a way that it does not allow: its validation failed", by: "Metal, by abort(): SIGABRT",
+      causes: ["A resource that is not bound, or has another size, format, usage or offset than the call needs."],
+      advice: [
+        "Read the line with \"failed assertion\" in the program's log: it names the call and the resource.",
+        "The method of MTLDebug below it is the call.",
+      ],
+      .apple("Validating your app's Metal API usage")),
+    function(
       .kind, "Kotlin_terminateWithUnhandledException",
       [
         "kotlin::TerminateWithUnhandledException",

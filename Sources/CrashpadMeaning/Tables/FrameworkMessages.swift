@@ -208,6 +208,12 @@ extension CodeMeaning {
       advice: ["The message has the exception and its stack; annotate the function with @Throws, and catch."],
       .file("Kotlin/Native", "runtime, Exceptions.cpp")),
     system(
+      .cause, of: .library, "Metal validation failed",
+      ["failed assertion `", "draw errors validation"],
+      "Metal was used in a way that it does not allow: its validation failed", by: "Metal, by abort(): SIGABRT",
+      causes: ["A resource that is not bound, or has another size, format, usage or offset than the call needs."],
+      advice: ["The message names the call and the resource."], .apple("Validating your app's Metal API usage")),
+    system(
       .kind, of: .dotNet, "Managed exception not caught",
       ["unhandled managed exception", "unhandled exception. system."],
       "An exception of .NET was not caught", by: "the runtime, by abort(): SIGABRT",

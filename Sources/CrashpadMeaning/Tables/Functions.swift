@@ -128,8 +128,37 @@ extension CodeMeaning {
       advice: [stack, "Read the message in the program's log."],
       .file("Swift", "stdlib/public/core/AssertCommon.swift")),
     function(
+      "CheckedContinuation.resume", ["CheckedThrowingContinuation.resume"], need: .swiftCheck,
+      printing: "Continuation misuse",
+      advice: [
+        "Resume a continuation once on each path: the first frame of the app below it resumed it again.",
+        "The program's log has the function that made it.",
+      ]),
+    function(
+      "Array._checkSubscript",
+      [
+        "Array._checkIndex", "ArraySlice._checkSubscript", "ArraySlice._checkIndex", "ContiguousArray._checkSubscript",
+        "ContiguousArray._checkIndex", "_ArrayBuffer._checkInoutAndNativeTypeCheckedBounds",
+        "_ArrayBuffer._checkValidSubscript", "_ContiguousArrayBuffer._checkValidSubscript",
+      ],
+      need: .swiftCheck, printing: "Index out of range"),
+    function("uniqueKeysWithValues:", need: .swiftCheck, printing: "Duplicate keys"),
+    function(
+      .cause, "KEY_TYPE_OF_DICTIONARY_VIOLATES_HASHABLE_REQUIREMENTS",
+      ["ELEMENT_TYPE_OF_SET_VIOLATES_HASHABLE_REQUIREMENTS"],
+      "Two equal keys are in one dictionary or set: a key changed while it was in it, or its == and hash(into:) do not agree",
+      by: swift, causes: ["A class that changes while it is a key.", "A dictionary that two threads change."],
+      advice: [stack, "Compare == and hash(into:) of the key's type; the message names it."],
+      .file("Swift", "stdlib/public/core/NativeDictionary.swift")),
+    function(
       "rust_begin_unwind", ["core::panicking::panic", "std::panicking::begin_panic"], printing: "Rust panic",
       advice: ["The message on standard error has the line."]),
+    function(
+      .general, "runtime.dieFromSignal", ["runtime.crash", "runtime.raisebadsignal"],
+      "The Go runtime ended the process by a signal: a Go program panicked, or a signal came that it does not handle",
+      by: "the Go runtime, by a signal that it sent to itself",
+      advice: ["Read what the program wrote to standard error: it has the panic or the signal, and the goroutines."],
+      .file("Go", "src/runtime/signal_unix.go")),
   ]
 
   private static let allocator = "malloc, by abort(): SIGABRT"
@@ -154,7 +183,13 @@ extension CodeMeaning {
       advice: ["Read the runtime's line in the program's log: it begins with objc."],
       .file("Apple", "objc4, runtime/objc-errors.mm")),
     function("__stack_chk_fail", printing: "Stack smashing"),
-    function("__chk_fail", ["__chk_fail_overflow"], printing: "Buffer overflow detected"),
+    function("__chk_fail", printing: "Buffer overflow detected"),
+    function(
+      .cause, "__chk_fail_overflow", ["__chk_fail_overlap"],
+      "A checked function of the C library would write beyond its buffer, or its buffers overlap",
+      by: "the C library, by a trap or abort()", causes: ["A text or a count that is longer than the buffer."],
+      advice: ["The function below it, such as __strcpy_chk, was called with them: look at its caller."],
+      .file("Apple", "Libc, secure/chk_fail.c")),
     function(
       "__assert_rtn", ["__assert_fail", "__assert_perror_fail", "__assert2"], printing: "C assertion",
       advice: ["Standard error has the file, the line and the condition."]),

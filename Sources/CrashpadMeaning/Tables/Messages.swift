@@ -246,7 +246,7 @@ extension CodeMeaning {
 
   private static let systemMessages: [CodeMeaning] = [
     system(
-      .cause, of: .cxx, "libc++ check", ["/include/c++/v1/", "libc++ hardening assertion"],
+      .cause, of: .cxx, "libc++ check", ["/c++/v1/", "libc++ hardening assertion"],
       "A check of the C++ library failed: an index out of bounds, an empty optional, an invalid iterator",
       by: "the C++ library, by a trap",
       advice: ["The text names the condition; the next frames of the stack are the caller's."],
