@@ -19,7 +19,9 @@ extension FileMagic {
     let content = start.drop { $0 <= 0x20 }.dropFirst().drop { $0 <= 0x20 }
     let line = content.prefix { $0 != 0x0a && $0 != 0x0d }
     let key = line.prefix { $0 != UInt8(ascii: "=") && $0 != UInt8(ascii: ":") }
-    return key.count < line.count && line[key.endIndex] == UInt8(ascii: "=") ? "a property list of the old form" : nil
+    if key.count < line.count, line[key.endIndex] == UInt8(ascii: "=") { return "a property list of the old form" }
+    let isDump = String(decoding: start.prefix(4096), as: UTF8.self).containsBytes("crashpad-intermediate-dump")
+    return isDump ? nil : OtherTexts.name(start)
   }
 
   private static func textKind(_ bytes: RawSpan) -> String? {

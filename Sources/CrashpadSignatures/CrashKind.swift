@@ -55,6 +55,10 @@ struct CrashKind: Sendable {
   /// of a runtime, or by abort() on the stack. `explain` says the same of it.
   private mutating func infer(_ snapshot: ProcessSnapshot) {
     guard let report = snapshot.report, report.kind == .crash else { return }
+    if let name = report.messages.lazy.compactMap({ Self.managed($0.text) }).first {
+      text = "exception:" + name
+      return
+    }
     if !report.lastException.isEmpty {
       text = "exception:NSException"
       return
@@ -83,6 +87,12 @@ struct CrashKind: Sendable {
     if frames.prefix(8).contains(where: { ["abort", "__abort"].contains($0.function) }) {
       (text, isAbort) = ("abort", true)
     }
+  }
+
+  /// The class of an exception of .NET, which is none of Objective-C: "Unhandled managed exception: Il2CppExceptionWrapper".
+  private static func managed(_ text: String) -> String? {
+    guard let mark = text.firstRange(of: "Unhandled managed exception: ") else { return nil }
+    return NameText.word(String(text[mark.upperBound...].prefix { $0 != ":" && $0 != "\n" && $0 != " " }))
   }
 
   private static func hang(_ text: String) -> CrashKind {

@@ -172,7 +172,7 @@ package struct CrashFactList: Sendable {
     }
     for (index, thread) in snapshot.threads.enumerated() {
       for gap in thread.elided.prefix(2) {
-        let frames = gap.frames.map { "\(grouped($0)) frames" } ?? "frames"
+        let frames = gap.frames.map { TextFormat.count(Int(clamping: $0), "frame") } ?? "frames"
         let levels = gap.levels.map { " of a recursion of \(grouped($0)) calls" } ?? ""
         add("Left out", "thread \(snapshot.threadNumber(index)): \(frames)\(levels) before frame \(gap.index)")
       }

@@ -45,7 +45,7 @@ extension CrashView {
       }
       if let capture { facts.append("captured by \(CrashView.name(of: capture))") }
       for gap in elided {
-        let frames = gap.frames.map { "\(grouped($0)) frames" } ?? "frames"
+        let frames = gap.frames.map { TextFormat.count(Int(clamping: $0), "frame") } ?? "frames"
         facts.append("\(frames) left out before frame \(gap.index)")
       }
       return facts

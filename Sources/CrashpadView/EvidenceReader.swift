@@ -61,7 +61,8 @@ package struct EvidenceReader: Sendable {
       exception: snapshot.exception, system: snapshot.system, report: snapshot.report, processName: processName,
       processID: snapshot.processID.map { Int64($0) }, threads: threads, crashed: crashed,
       lastException: result.lastException.flatMap { reader.frames($0) },
-      lastFault: anchor.flatMap { $0.stack == .lastException ? $0.line : nil }, messages: Self.messages(snapshot, text))
+      lastFault: anchor.flatMap { $0.stack == .lastException ? $0.line : nil }, messages: Self.messages(snapshot, text),
+      isCut: !snapshot.isComplete)
     evidence.hasLostException = snapshot.hasLostException
     self.evidence = evidence
   }

@@ -317,7 +317,7 @@ struct CrashTextTests {
       (phone.replacing("x1: 0x00000000000000a1", with: "x1: 0xg"), ["report-bad-number"]),
       (phone.replacing("[4711]\nPath", with: "[99999999999]\nPath"), ["report-bad-number"]),
       (phone.replacing("Thread:  1", with: "Thread:  9"), ["report-thread-missing"]),
-      (phone.replacing("Thread 1 crashed with", with: "Thread 7 crashed with"), ["report-bad-thread"]),
+      (phone.replacing("Thread 1 crashed with", with: "Thread 7 crashed with"), ["report-thread-missing"]),
       (
         String(phone[..<images.lowerBound]),
         Array(repeating: "report-missing-image", count: 4) + ["report-without-images"]

@@ -39,6 +39,9 @@ extension CrashText {
     case "Triggered by Thread", "Crashed Thread", "Highlighted Thread":
       var rest = key.value
       faultingNumber = rest.takeNumber()
+      // Reports of crashes have it, and no others.
+      if key.name != "Highlighted Thread" { seen.crashedThread = true }
+      if faultingNumber == nil, key.value.isEmpty { seen.cutKey = key.value.startIndex }
       section = .head
     default: return false
     }

@@ -27,6 +27,10 @@ extension CrashText {
     setElided()
     nameLoader()
     setFaultingThread()
+    let isCut = !seen.images && (dropCutFrame() || seen.cutKey.map { $0 >= lastLine } ?? false) || isCut
+    if seen.crashedThread, builder.report.kind == .crash, exception.type == nil, builder.report.termination == nil {
+      builder.report.statesCrash = true
+    }
     resolveFrames()
     setException()
     if builder.snapshot.threads.isEmpty { builder.note(ReportRules.noThreads) }
@@ -46,11 +50,24 @@ extension CrashText {
 
   private static let fewestWords = 4
 
-  /// The numbers of the frames around a gap tell how many are missing.
+  /// The numbers of the frames around a gap tell how many are missing, and that there is one.
   private mutating func setElided() {
+    let firsts = frames.threads.compactMap { $0.first?.number }
+    let base: UInt64 = firsts.count > 1 && firsts.allSatisfy { $0 == 1 } ? 1 : 0
+    for (index, list) in frames.threads.enumerated() where list.allSatisfy({ $0.number != nil }) {
+      var expected = base
+      for (place, number) in list.lazy.compactMap(\.number).enumerated() {
+        if number > expected, !elided.contains(where: { $0.thread == index && $0.index == place }) {
+          elided.append((index, place, nil))
+        }
+        expected = number &+ 1
+      }
+    }
+    elided.sort { ($0.thread, $0.index) < ($1.thread, $1.index) }
     for gap in elided {
       let list = frames.threads[gap.thread]
       var count: UInt64?
+      if gap.index == 0 { count = list.first?.number }
       if gap.index > 0, gap.index < list.count, let last = list[gap.index - 1].number,
         let next = list[gap.index].number,
         next > last, next - last > 1
@@ -100,6 +117,7 @@ extension CrashText {
       // The instruction pointer is the innermost frame, and here the one that is known.
       guard let pointer = builder.snapshot.threads[index].context?.instructionPointer, pointer != 0 else { continue }
       frames.threads[index].append(TextFrame(address: pointer, offset: 0))
+      builder.snapshot.threads[index].elided = [ElidedFrames(index: 1, frames: nil, levels: nil)]
     }
     for (index, list) in frames.threads.enumerated() {
       builder.snapshot.threads[index].frames = list.map { resolve($0, &images) }

@@ -25,6 +25,11 @@ extension CrashText {
     if identity(key) || place(key) || readException(key) || lowMemory(key) { return }
     guard !key.value.isEmpty else { return }
     if key.name == "Event" { builder.report.kind = key.value.string.lowercased().contains("hang") ? .hang : .resource }
+    if key.name == "Duration" || key.name == "Note", builder.report.kind == .crash,
+      key.value.string.lowercased().contains("unresponsive")
+    {
+      builder.report.kind = .hang
+    }
     if key.name == "Error Code" { builder.report.syndrome = key.value.number ?? builder.report.syndrome }
     builder.addField(key.name, key.value.string)
   }
@@ -89,7 +94,9 @@ extension CrashText {
   private mutating func uncaughtReason(_ content: TextBytes) -> Bool {
     guard let name = uncaughtName else { return false }
     uncaughtName = nil
-    guard TextKey(content)?.isPadded != true, TextFrame(content) == nil else { return false }
+    guard TextKey(content)?.isPadded != true, TextFrame(content) == nil, !ServiceException.isQueue(content) else {
+      return false
+    }
     builder.report.messages.removeAll()
     builder.addUncaught(name, reason: content.string)
     return true

@@ -60,6 +60,10 @@ struct TextFrame {
   var isListed = false
   /// Whether zeros fill the address up to the width of a pointer.
   var isPadded = false
+  /// The number of digits of the address.
+  var digits = 0
+  /// Whether the address is the last word of the line.
+  var hasNothing = false
 
   init(address: UInt64, offset: Int) {
     self.address = address
@@ -75,6 +79,8 @@ extension TextFrame {
     if let place = Self.place(rest) {
       self.init(address: place.address, offset: line.startIndex)
       isPadded = place.isPadded
+      digits = place.digits
+      hasNothing = place.rest.isEmpty
       image = place.image
       readWhat(place.rest)
     } else if let parts = Self.listed(rest) {
@@ -121,6 +127,7 @@ extension TextFrame {
     let image: TextBytes
     let address: UInt64
     let isPadded: Bool
+    let digits: Int
     let rest: TextBytes
 
     /// Nil if `word` is not an address.
@@ -129,6 +136,7 @@ extension TextFrame {
       self.image = image
       self.address = address
       isPadded = word.count >= 10 && word.has(prefix: "0x0")
+      digits = word.count - (word.has(prefix: "0x") ? 2 : 0)
       self.rest = rest.trimmed
     }
   }

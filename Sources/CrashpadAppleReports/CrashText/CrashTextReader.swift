@@ -83,6 +83,8 @@ struct CrashText {
   var section = Section.head
   /// Whether the last line was blank.
   var isAfterBlank = false
+  /// The byte offset of the last line that is not blank.
+  var lastLine = 0
   var seen = Seen()
 
   struct Seen {
@@ -91,6 +93,10 @@ struct CrashText {
     var samples = 0
     /// Whether a frame had an address.
     var addresses = false
+    /// Whether a line names the thread that crashed.
+    var crashedThread = false
+    /// The byte offset of a key without its value, where the text may be cut.
+    var cutKey: Int?
   }
 
   // MARK: What is resolved at the end
@@ -135,6 +141,7 @@ struct CrashText {
   mutating func read(_ line: TextBytes) {
     let content = line.trimmed
     guard !content.isEmpty else { return blank() }
+    lastLine = content.startIndex
     if OmittedLines.isMark(content) {
       return builder.note(ReportRules.damagedWrapping, at: content.startIndex, found: .text("lines were left out"))
     }
@@ -353,7 +360,9 @@ struct CrashText {
     while !rest.isEmpty {
       let word = rest.takeWord().drop { $0 == UInt8(ascii: "(") }
       guard let address = word.prefix(while: { $0 != UInt8(ascii: ")") }).address else { continue }
-      frames.last.append(TextFrame(address: address, offset: word.startIndex))
+      var frame = TextFrame(address: address, offset: word.startIndex)
+      (frame.digits, frame.hasNothing) = (word.prefix { $0 != UInt8(ascii: ")") }.count - 2, true)
+      frames.last.append(frame)
     }
   }
 }

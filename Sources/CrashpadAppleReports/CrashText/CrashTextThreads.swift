@@ -22,10 +22,12 @@ extension CrashText {
     if rest.first(of: " crashed with ") == rest.startIndex {
       builder.report.statesCrash = true
       faultingNumber = faultingNumber ?? number
-      // A paste may have the registers without any stack.
-      thread = threadIndices[number] ?? (threadIndices.isEmpty ? threadIndex(number) : -1)
-      if thread < 0 { builder.note(ReportRules.badThread, at: content.startIndex, found: .text(String(number))) }
-      section = thread < 0 ? .skipped : .registers
+      // A paste may have the registers without the stack.
+      if threadIndices[number] == nil, !threadIndices.isEmpty {
+        builder.note(ReportRules.noCrashedThread, at: content.startIndex, found: .text(String(number)))
+      }
+      thread = threadIndex(number)
+      section = .registers
       return true
     }
     if rest.has(prefix: " instruction stream") {

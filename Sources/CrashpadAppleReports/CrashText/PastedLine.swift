@@ -57,6 +57,9 @@ enum PastedLine {
       && ["java.", "javax.", "kotlin.", "android."].contains { line.dropFirst(17).has(prefix: $0) }
   }
 
+  /// Whether the line says how a process ended, or which stack follows.
+  static func isEnd(_ line: TextBytes) -> Bool { isMark(line) }
+
   private static func isMark(_ line: TextBytes) -> Bool {
     if line.first(of: "\tFatal Exception: ") != nil { return true }
     let starts = ["# Crashlytics - ", "Fatal Exception: ", "Non-fatal Exception: ", "Thread : Fatal Exception: "]
@@ -91,7 +94,7 @@ enum PastedLine {
 
   /// "Swift/Range.swift:754: Fatal error: Range requires lowerBound <= upperBound", from "Fatal error" on.
   static func trap(_ line: TextBytes) -> TextBytes? {
-    if let words = failure(line) { return words }
+    if let words = failure(line) ?? libraryCheck(line) { return words }
     let marks = [": Fatal error: ", ": Assertion failed: ", ": Precondition failed: "]
     guard let file = line.first(of: ".swift:"), let mark = marks.compactMap({ line[file...].first(of: $0) }).min()
     else {
@@ -107,6 +110,17 @@ enum PastedLine {
       return nil
     }
     return line[(mark + 3)...]
+  }
+
+  /// The whole line of a check that libc++, libstdc++ or Metal wrote: "/usr/include/c++/v1/vector:1459: assertion __n < size()
+  /// failed: vector[] index out of bounds", "validateDraw:52: failed assertion `Draw Errors Validation".
+  private static func libraryCheck(_ line: TextBytes) -> TextBytes? {
+    if line.first(of: ": failed assertion `") != nil { return line }
+    for (place, words) in [("/c++/v1/", ": assertion "), ("/bits/stl_", ": Assertion '")] {
+      guard let start = line.first(of: place), let mark = line[start...].first(of: words) else { continue }
+      return line[mark...].first(of: " failed") == nil ? nil : line
+    }
+    return nil
   }
 
   /// "Assertion failed: file Shop/Cart.swift, line 12", with or without words between, as Swift and assert(3) write it.

@@ -6,9 +6,8 @@ internal import CrashpadSnapshot
 extension PastedText {
   /// Reads such a line; false for another one.
   mutating func statement(_ line: TextBytes) -> Bool {
-    serviceException(line) || crashedThread(line) || receivedSignal(line) || console(line) || loader(line)
-      || debugger(line)
-      || termination(line) || runtimeMessage(line) || bareStop(line) || exception.read(service: line)
+    serviceException(line) || crashedThread(line) || receivedSignal(line) || console(line) || termination(line)
+      || loader(line) || debugger(line) || runtimeMessage(line) || bareStop(line) || exception.read(service: line)
       || exception.read(shell: line)
   }
 
@@ -68,7 +67,19 @@ extension PastedText {
   private mutating func console(_ line: TextBytes) -> Bool {
     if let start = line.first(of: "Terminating app due to uncaught exception '") {
       readOrigin(line[..<start])
-      add(message: "*** " + line[start...].string)
+      // Pages that lose their line ends have the stack behind the message.
+      let mark = ["*** First throw call stack:", "* First throw call stack:"].compactMap {
+        line[start...].first(of: $0)
+      }
+      guard let end = mark.min() else {
+        add(message: "*** " + line[start...].string)
+        return true
+      }
+      add(message: "*** " + line[start..<end].trimmed.string)
+      beginException()
+      if let open = line[end...].firstIndex(of: UInt8(ascii: "(")) {
+        addAddresses(line[open...].prefix { $0 != UInt8(ascii: ")") })
+      }
       return true
     }
     if line.has(suffix: "First throw call stack:") || line.has(prefix: "Uncaught Kotlin exception: ") {
@@ -127,6 +138,7 @@ extension PastedText {
     if let words = PastedLine.trap(line) {
       add(message: words.string)
       isAfterFailure = true
+      isInCheck = words.has(suffix: "Validation")
       return true
     }
     if let words = PastedLine.check(line) {

@@ -33,6 +33,8 @@ struct PastedText {
   var messages: Set<String> = []
   /// Whether the last statement was the message of a runtime that ends the process.
   var isAfterFailure = false
+  /// Whether the last line began the message of a check, which goes on to its quotation mark.
+  var isInCheck = false
   /// Whether reasons of a termination follow.
   var isInTermination = false
   /// Whether the text is Crashlytics' export, in which "#" begins comments.
@@ -66,9 +68,19 @@ struct PastedText {
 
   private mutating func read(_ line: TextBytes) {
     guard !line.isEmpty else {
+      isInCheck = false
       // A colon announces text, whatever lines a paste has between.
       if builder.report.termination?.reasons.last?.hasSuffix(":") != true { isInTermination = false }
       return
+    }
+    if isInCheck {
+      isInCheck = !line.has(suffix: "'")
+      if !builder.report.messages.isEmpty, PastedFrame(line, mayBeBare: false, after: nil) == nil,
+        !PastedLine.isEnd(line)
+      {
+        builder.report.messages[builder.report.messages.count - 1].text += "\n" + line.string
+        return
+      }
     }
     let mayBeReason = isReasonNext
     isReasonNext = false
@@ -79,7 +91,7 @@ struct PastedText {
       title = nil
     } else if let frame = PastedFrame(line, mayBeBare: isInStack && !hasAddresses, after: lastNumber) {
       add(frame)
-    } else if mayBeReason {
+    } else if mayBeReason, !ServiceException.isQueue(line) {
       exception.reason = exception.reason ?? line.string
     } else {
       title = line
@@ -136,6 +148,7 @@ struct PastedText {
     title = nil
     // Without numbers, it stands behind the message of the process that printed it.
     if !isInStack { beginThread(named: nil, isCrashed: frame.number == nil && !messages.isEmpty) }
+    if let number = frame.number, case .thread(let index) = owner { noteGap(before: number, index) }
     lastNumber = frame.number ?? lastNumber
     if frame.source.hasAddress { hasAddresses = true }
     let recorded = recorded(frame.source)
@@ -146,9 +159,20 @@ struct PastedText {
     }
   }
 
+  /// Adds that frames are missing before one, as the numbers tell.
+  private mutating func noteGap(before number: UInt64, _ index: Int) {
+    let expected = lastNumber.map { $0 + 1 } ?? 0
+    guard number > expected else { return }
+    let count = builder.snapshot.threads[index].frames?.count ?? 0
+    builder.snapshot.threads[index].elided.append(
+      ElidedFrames(index: count, frames: number - expected, levels: nil))
+  }
+
   /// The line above the first frame, if it is a name: Crashlytics writes the queue or the thread's name there.
   private var threadName: TextBytes? {
-    guard let title, title.count <= 80, !title.contains(0x20), title.last != UInt8(ascii: ":") else { return nil }
+    guard let title, title.count <= 80, !title.contains(0x20), title.last != UInt8(ascii: ":"),
+      title.contains(where: { $0.isLetter || $0.isDigit || $0 >= 0x80 })
+    else { return nil }
     return title
   }
 
@@ -189,8 +213,22 @@ struct PastedText {
     }
   }
 
+  /// Finds the stack that a program's own handler of a signal wrote: the signal ended the process.
+  private mutating func findHandler() {
+    guard !builder.report.statesCrash, builder.report.faultingThread == nil else { return }
+    let index = builder.snapshot.threads.firstIndex { thread in
+      let names = (thread.frames ?? []).prefix(16).map { $0.function ?? "" }
+      guard let signal = names.firstIndex(of: "_sigtramp") else { return false }
+      return names[..<signal].contains { $0.lowercased().containsBytes("crash") }
+    }
+    guard let index else { return }
+    builder.report.statesCrash = true
+    builder.report.faultingThread = index
+  }
+
   private mutating func finish() {
     removeBareThreads()
+    findHandler()
     exception.set(in: &builder)
     if builder.snapshot.threads.isEmpty, builder.report.lastException.isEmpty { builder.note(ReportRules.noThreads) }
     // Such a text never lists them.

@@ -5,6 +5,13 @@ struct ServiceException {
   /// Nil if the line has the name alone.
   let reason: String?
 
+  /// Whether the line behind an exception's name is the label of the queue whose stack follows, and no reason.
+  static func isQueue(_ line: TextBytes) -> Bool {
+    line.first?.isLetter == true && line.last != UInt8(ascii: ".")
+      && line.allSatisfy { $0.isLetter || $0.isDigit || ".-_".utf8.contains($0) }
+      && line.count { $0 == UInt8(ascii: ".") } >= 2
+  }
+
   /// Parses "NSRangeException", "NSRangeException: index 3 beyond bounds", and "NSRangeExceptionIndex 3 beyond bounds", which
   /// is what is copied from the pages of some services.
   init(_ text: TextBytes) {

@@ -173,7 +173,9 @@ extension ReportBuilder {
       }
     let address = error["address"]?.uint64 ?? 0
     let subcode = mach?["subcode"]?.uint64 ?? 0
-    let codes = [mach?["code"]?.uint64 ?? 0, subcode == 0 ? address : subcode]
+    var codes = [mach?["code"]?.uint64 ?? 0, subcode == 0 ? address : subcode]
+    // Versions that took the kernel's 64-bit codes for 32-bit ones have a half of the address in the code's place.
+    if codes[0] > 0x1000, codes[0] == address & 0xffff_ffff { codes = [0, address] }
     let kind = error["type"]?.string
     addField("Crash Type", kind)
     readTermination(error)

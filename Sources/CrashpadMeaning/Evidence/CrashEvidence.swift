@@ -145,12 +145,15 @@ package struct CrashEvidence: Sendable {
   package var lastFault: Int?
   /// The messages that programs and libraries left.
   package var messages: [String]
+  /// Whether the input ends early, so that the last of the threads may lack frames.
+  package var isCut: Bool
 
   package init(
     exception: ExceptionSnapshot?, system: SystemSnapshot, report: ReportSnapshot?, processName: String?,
     processID: Int64? = nil, threads: [Thread], crashed: Int?, lastException: [Frame] = [],
-    lastFault: Int? = nil, messages: [String]
+    lastFault: Int? = nil, messages: [String], isCut: Bool = false
   ) {
+    self.isCut = isCut
     self.exception = exception
     self.system = system
     self.report = report
@@ -167,6 +170,11 @@ package struct CrashEvidence: Sendable {
   var outcome: ProcessSnapshot.Outcome { ProcessSnapshot.Outcome(report, exception) }
 
   var crashedThread: Thread? { crashed.flatMap { threads.indices.contains($0) ? threads[$0] : nil } }
+
+  /// Whether the input has only a part of the thread's stack.
+  func hasPart(of thread: Thread) -> Bool {
+    thread.elided.contains { $0.levels == nil } || isCut && thread.index == threads.last?.index
+  }
 
   /// The main thread: the thread of the main queue, or else the first.
   var mainThread: Thread? {

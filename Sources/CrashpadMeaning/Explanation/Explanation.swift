@@ -152,6 +152,12 @@ struct ExplanationBuilder {
     // The stack of the exception has it.
     if crash.lastException.contains(where: \.isCause) { return }
     let own = thread.frames.filter(\.isOfApp)
+    if own.isEmpty, crash.hasPart(of: thread) {
+      result.notKnown.append(
+        "Which code of the application is involved: the report has a part of the stack of \(thread.title), without any of it."
+      )
+      return
+    }
     let words =
       own.isEmpty
       ? "none of it"

@@ -361,6 +361,15 @@ extension ExplanationBuilder {
       result.notKnown.append("Where it crashed: \(thread.title) has no stack.")
       return
     }
+    if let signal = thread.frames.prefix(48).firstIndex(where: { $0.function.map(Self.signalFrames.contains) ?? false }
+    ),
+      thread.frames.indices.contains(signal + 1), case let frame = thread.frames[signal + 1], frame.module == nil,
+      frame.function == nil
+    {
+      note(
+        "Where the signal came, the program counter is in no module: a jump through a wrong pointer.", thread,
+        frame: signal + 1)
+    }
     if let name = recursion(thread) {
       note("\(name.function) is \(name.count) times in the stack: endless recursion is likely", at: thread.title)
       result.advice.insert("Look for the end of the recursion of \(name.function).", at: 0)
@@ -368,7 +377,17 @@ extension ExplanationBuilder {
     if let most = thread.elided.compactMap({ $0.levels ?? $0.frames }).max(), most >= 100 {
       result.advice.insert("Look for the end of the recursion whose frames the report leaves out.", at: 0)
     }
-    noteSuspect(thread, "The crashed thread was in")
+    // A handler above code of the program only reports its crash.
+    if let top = thread.frames.first, thread.suspect == nil, report?.isNonFatal != true,
+      CrashReporters.contains(function: top.function ?? "", module: top.module)
+    {
+      note("The crash was in a crash reporter: \(top.text)", thread, frame: 0)
+      result.notKnown.append("Whether the crash reporter handled another crash: its stack does not say it.")
+    }
+    // The first frame of a stack without its innermost ones is only a caller.
+    noteSuspect(
+      thread,
+      thread.elided.first?.index == 0 ? "The crashed thread was below" : "The crashed thread was in")
     if thread.frames.allSatisfy({ $0.function == nil }) {
       result.notKnown.append("The names of the functions: give their symbols with --symbols.")
     }

@@ -83,11 +83,19 @@ extension ExplanationBuilder {
     }
     for thread in crash.threads {
       for gap in thread.elided.prefix(2) {
-        let frames = gap.frames.map { "\(grouped($0)) frames" } ?? "frames"
-        let levels = gap.levels.map { ", a recursion of \(grouped($0)) calls" } ?? ""
+        let frames = gap.frames.map { $0 == 1 ? "1 frame" : "\(grouped($0)) frames" } ?? "frames"
         let index = max(0, min(gap.index, thread.frames.count) - 1)
         guard thread.frames.indices.contains(index) else { continue }
-        note("The report leaves out \(frames)\(levels) through \(thread.frames[index].text)", thread, frame: index)
+        guard let levels = gap.levels else {
+          // Only those of the thread that crashed are missed.
+          let frame = thread.frames[index]
+          if thread.index != crash.crashedThread?.index || frame.function == nil && frame.module == nil { continue }
+          let place = gap.index == 0 ? "the innermost \(frames), above" : "\(frames), below"
+          note("The report lacks \(place) \(thread.frames[index].text)", thread, frame: index)
+          continue
+        }
+        let calls = ", a recursion of \(grouped(levels)) calls"
+        note("The report leaves out \(frames)\(calls) through \(thread.frames[index].text)", thread, frame: index)
       }
     }
   }
@@ -250,6 +258,9 @@ extension ExplanationBuilder {
       result.notKnown.append("Whether the process hung: the report does not say it.")
       result.advice = ["Compare the main thread's stack with that of another sample: what stays the same may hang."]
       return explainNoCrash("The stacks of the process were sampled" + (time.map { " for \($0)." } ?? "."))
+    }
+    if let time = report.timeBeforeSampling {
+      return explainNoCrash("The process had not responded for \(time) when it was sampled.")
     }
     let duration = report.measure("Hang Duration") ?? report.measure("Duration")
     return explainNoCrash("The process did not respond for \(duration ?? "a while").")

@@ -6,6 +6,17 @@ extension ReportSnapshot {
   /// A measure of the report in plain form: "2.7 s" for "2,7 sec". Nil if the report does not have it.
   func measure(_ name: String) -> String? { fields.first { $0.name == name }.map { MeasureText.plain($0.value) } }
 
+  /// The time for which a process had not responded when it was sampled: "94 seconds".
+  var timeBeforeSampling: String? {
+    for field in fields where field.name == "Duration" || field.name == "Note" {
+      guard let start = field.value.firstRange(of: "nresponsive for "),
+        let end = field.value[start.upperBound...].firstRange(of: " before sampling")
+      else { continue }
+      return String(field.value[start.upperBound..<end.lowerBound])
+    }
+    return nil
+  }
+
   /// Whether a report with samples of stacks says that the process did not respond. Tools sample any process.
   var saysHang: Bool {
     func has(_ name: String, _ words: String) -> Bool {
@@ -13,6 +24,7 @@ extension ReportSnapshot {
     }
     let isSampled = fields.contains { ["Sampling", "Steps", "Num samples", "Data Source"].contains($0.name) }
     return !isSampled || has("Event", "hang") || has("Event", "slow hid response") || has("Note", "unresponsive")
+      || has("Duration", "unresponsive")
   }
 }
 
