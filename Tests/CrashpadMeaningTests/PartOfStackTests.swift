@@ -55,7 +55,7 @@ struct PartOfStackTests {
     ).summary
   }
 
-  @Test func `What called a failed check of Swift says why it failed`() {
+  @Test func `The caller of a failed check of Swift says why it failed`() {
     let check = "_assertionFailure(_:file:line:flags:)"
     for name in ["CheckedContinuation.resume(throwing:)", "CheckedContinuation.resume(returning:)"] {
       #expect(summary([check, name]).hasPrefix("A continuation was resumed twice"))
