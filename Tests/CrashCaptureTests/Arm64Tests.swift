@@ -5,7 +5,10 @@ import ToolRunner
 
 private let isPossible =
   HandlerLibrary.canBeBuilt
-  && (try? Tool.shell("command -v aarch64-linux-gnu-gcc qemu-aarch64", in: TemporaryFolder()).status) == 0
+  && (try? Tool.shell(
+    "command -v aarch64-linux-gnu-gcc qemu-aarch64 && echo '#include <stdlib.h>' | aarch64-linux-gnu-gcc -E - > /dev/null",
+    in: TemporaryFolder()
+  ).status) == 0
 
 /// The handler on arm64, by Debian's compiler for it and qemu's user mode. The tool reads the dumps here.
 @Suite("arm64", .enabled(if: isPossible, "no aarch64-linux-gnu-gcc, no qemu-aarch64 or no clang"))

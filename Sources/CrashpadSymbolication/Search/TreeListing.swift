@@ -115,7 +115,8 @@ struct TreeListing {
       let digits = String(decoding: Array(folder) + Array(name.prefix { $0 != UInt8(ascii: ".") }), as: UTF8.self)
       return buildID(digits).flatMap { DebugID(buildID: $0) }
     }
-    guard folder.count > 32, isSymName(name) else { return nil }
+    // 40 digits are a build id, not a UUID with an age of eight.
+    guard (33...39).contains(folder.count), isSymName(name) else { return nil }
     return DebugID(text: String(decoding: Array(folder), as: UTF8.self))
   }
 
