@@ -37,7 +37,9 @@ struct RuleScopeTests {
     for glob in row.names {
       let name = Self.name(of: glob)
       if Self.takesAnywhere(name) { continue }
-      #expect(RuleTests.rule(name, in: "shop", .second)?.id == nil, "\(id): \(glob.text) takes \(name)")
+      let found = RuleTests.rule(name, in: "shop", .second)?.id
+      // Names that are reserved for the C library are its own in any file.
+      #expect(found == nil || found == "c-library" && name.hasPrefix("__"), "\(id): \(glob.text) takes \(name)")
     }
   }
 

@@ -31,7 +31,9 @@ struct SnapshotPartTests {
   private static let process = Part(
     value: ProcessSnapshot(system: SystemSnapshot(architecture: .arm64, operatingSystem: .ios)),
     places: [
-      "arena": .notShown("the bytes of texts"), "isComplete": members("complete"),
+      "arena": .notShown("the bytes of texts"),
+      "hasLostException": .notShown("a finding says what can't be read, and the line Crash that it is not known"),
+      "isComplete": members("complete"),
       "processID": members("process", "pid"),
       "parentProcessID": members("process", "parent_pid"), "startTime": members("process", "start_time"),
       "snapshotTime": members("process", "snapshot_time"), "userTime": members("process", "user_time_us"),
