@@ -21,6 +21,19 @@ struct CutEndTests {
 
     """
 
+  @Test("Frames with the largest numbers are read", arguments: [.max, .max - 1, 1 << 63, (1 << 32) - 1] as [UInt64])
+  func largest(_ number: UInt64) {
+    let texts = [
+      Self.head + "\(number)  Orrery  0x0000000100000400 main + 4\n3  Orrery  0x0000000100000500 run + 4\n",
+      "Crashed: com.apple.main-thread\n0  Orrery  0x100000230 stop + 4\n\(number)  Orrery  0x100000400 main + 4\n"
+        + "\(number)  Orrery  0x100000500 run + 4\n1  Orrery  0x100000600 end + 4\n",
+      "* thread #1, stop reason = EXC_BAD_ACCESS (code=1, address=0x10)\n"
+        + "  * frame #0: 0x0000000100000230 Orrery`stop + 4\n    frame #\(number): 0x0000000100000400 Orrery`main + 4\n"
+        + "    frame #\(number): 0x0000000100000500 Orrery`run + 4\n",
+    ]
+    for text in texts { #expect(Reading(text).frames(0).contains { $0.function == "main" }, "\(text)") }
+  }
+
   // MARK: The last line
 
   @Test(

@@ -161,7 +161,7 @@ struct PastedText {
 
   /// Adds that frames are missing before one, as the numbers tell.
   private mutating func noteGap(before number: UInt64, _ index: Int) {
-    let expected = lastNumber.map { $0 + 1 } ?? 0
+    let expected = lastNumber.map { $0 &+ 1 } ?? 0
     guard number > expected else { return }
     let count = builder.snapshot.threads[index].frames?.count ?? 0
     builder.snapshot.threads[index].elided.append(
