@@ -26,7 +26,7 @@ extension CrashText {
     guard !key.value.isEmpty else { return }
     if key.name == "Event" { builder.report.kind = key.value.string.lowercased().contains("hang") ? .hang : .resource }
     if key.name == "Duration" || key.name == "Note", builder.report.kind == .crash,
-      key.value.string.lowercased().contains("unresponsive")
+      key.value.string.lowercased().containsBytes("unresponsive")
     {
       builder.report.kind = .hang
     }

@@ -25,7 +25,7 @@ extension CodeMeaning {
       advice: ["Check the index against len(): the message has both."], in: "panic.go"),
     panics(
       "runtime.panicmem", ["runtime.panicmemAddr"], "Memory was used through a pointer that is nil or not valid",
-      causes: ["A nil pointer, map of pointers or interface.", "unsafe, or C code."],
+      causes: ["A nil pointer or interface.", "unsafe, or C code."],
       advice: ["Look at the pointers in the line of the first own function."], in: "panic.go"),
     panics(
       "runtime.panicdivide", [], "An integer was divided by zero", advice: ["Check the divisor."], in: "panic.go"),

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
+import CrashpadBytes
 import CrashpadFiles
 import CrashpadSymbolication
 import CrashpadText
@@ -45,7 +46,7 @@ struct SymbolOptions: OptionTable {
       } catch Errno.permissionDenied, Errno.ioError, Errno.tooManySymbolicLinkLevels {
         continue
       } catch {
-        if path.contains("://") {
+        if path.containsBytes("://") {
           throw Terminal.failure("--symbols takes files and directories; --symbols-url takes a server.", .usage)
         }
         throw Terminal.failure(error, of: displayName(path), creating: false)
