@@ -60,7 +60,9 @@ struct CollectedRun {
     let own = pending.dumps.compactMap { dump in
       dump.uuid.flatMap { uuid in run.environment.owns(uuid) ? (dump: dump, uuid: uuid) : nil }
     }
-    for (dump, uuid) in own.sorted(by: { ($0.dump.modified, $0.dump.name) < ($1.dump.modified, $1.dump.name) }) {
+    // Names have numbers of processes, which begin anew: they are no order of dumps of one second.
+    func order(_ dump: PendingDump) -> (Int64, Int64, FileName) { (dump.modified, dump.modifiedNanoseconds, dump.name) }
+    for (dump, uuid) in own.sorted(by: { order($0.dump) < order($1.dump) }) {
       var dump = dump
       if dump.isLocked {
         let process = HandlerEnvironment.processID(of: uuid)
