@@ -8,7 +8,8 @@ enum CLibraryFunctions {
     functions.contains(name) || beginnings.contains { name.hasPrefix($0) }
   }
 
-  /// Names that begin with an underline and a capital, or with two underlines, are the library's. Compilers use such names too.
+  /// Names that begin with an underscore and a capital letter, or with two underscores, are reserved. Compilers use them too,
+  /// so only those of C libraries are listed.
   private static let beginnings = [
     "_IO_", "__vfprintf", "__vfwprintf", "__vfscanf", "__vfwscanf", "__vsnprintf", "__vsprintf", "__vasprintf",
     "__vdprintf", "__snprintf", "__sprintf", "__fprintf", "__printf", "__asprintf", "__dprintf", "__isoc99_",

@@ -89,7 +89,7 @@ struct CrashKind: Sendable {
     }
   }
 
-  /// The class of an exception of .NET, which is none of Objective-C: "Unhandled managed exception: Il2CppExceptionWrapper".
+  /// The class of a .NET exception, as in the message "Unhandled managed exception: Il2CppExceptionWrapper".
   private static func managed(_ text: String) -> String? {
     guard let mark = text.firstRange(of: "Unhandled managed exception: ") else { return nil }
     return NameText.word(String(text[mark.upperBound...].prefix { $0 != ":" && $0 != "\n" && $0 != " " }))

@@ -62,7 +62,8 @@ EXPORTED int pselect(int count, fd_set *to_read, fd_set *to_write, fd_set *excep
       next_function(&real_pselect, "pselect", NULL, NULL);
   if (wait == NULL) return missing();
   uint64_t hidden = begin(mask);
-  return hidden == 0 ? wait(count, to_read, to_write, exceptional, time, mask) : end(hidden, wait(count, to_read, to_write, exceptional, time, mask));
+  return hidden == 0 ? wait(count, to_read, to_write, exceptional, time, mask)
+                     : end(hidden, wait(count, to_read, to_write, exceptional, time, mask));
 }
 
 EXPORTED int epoll_pwait(int file, struct epoll_event *events, int count, int milliseconds, const sigset_t *mask) {
@@ -70,7 +71,8 @@ EXPORTED int epoll_pwait(int file, struct epoll_event *events, int count, int mi
       next_function(&real_epoll_pwait, "epoll_pwait", NULL, NULL);
   if (wait == NULL) return missing();
   uint64_t hidden = begin(mask);
-  return hidden == 0 ? wait(file, events, count, milliseconds, mask) : end(hidden, wait(file, events, count, milliseconds, mask));
+  return hidden == 0 ? wait(file, events, count, milliseconds, mask)
+                     : end(hidden, wait(file, events, count, milliseconds, mask));
 }
 
 EXPORTED int epoll_pwait2(int file, struct epoll_event *events, int count, const struct timespec *time,

@@ -55,7 +55,7 @@ final class SymbolFolder: Sendable {
     }
   }
 
-  /// Files that have this debug id in their path, or were read and have it, regardless of the age. Of others only if there is none.
+  /// Files whose path or content has this debug id, whatever its age. Unread files are searched only if there is no such file.
   func files(with id: DebugID) -> [FilePath] { files(with: id, all: false) }
 
   /// All files with this debug id. Call it if the others could not be used.
