@@ -16,6 +16,11 @@ package enum ReportParts {
     }
   }
 
+  /// The number of diagnostics in JSON of MetricKit, each of which is a report; 0 for other forms.
+  package static func count(_ form: ReportFormat?, in bytes: RawSpan) -> Int {
+    form == .metricKit ? JSONTree(bytes).root.map { MetricKitReader.diagnostics($0).count } ?? 0 : 0
+  }
+
   private static func process(_ name: String, in bytes: RawSpan) -> [UInt8]? {
     guard let body = IPSReader.body(bytes), let list = body["processByPid"] ?? body["stackshot"]?["processByPid"]
     else { return nil }

@@ -44,7 +44,14 @@ public struct DumpInput: Sendable {
     guard InputIdentity(at: path) != nil, !isBinary(path), let file = hint({ try InputFile(path) }) else { return 0 }
     var part = ""
     guard let inner = hint({ try ArchiveInput.open(file, &part) }) else { return 0 }
-    return WrappedInput.count(of: inner)
+    let count = WrappedInput.count(of: inner)
+    return count > 0 ? count : diagnosticCount(of: inner)
+  }
+
+  /// The number of diagnostics in a payload of MetricKit that has several, each of which is a report; 0 for other files.
+  private static func diagnosticCount(of file: InputFile) -> Int {
+    let count = file.withBytes { ReportParts.count(InputFormat.of($0)?.reportFormat, in: $0) }
+    return count > 1 ? count : 0
   }
 
   /// Whether the first bytes are those of a dump, which is opened once.
@@ -80,6 +87,12 @@ public struct DumpInput: Sendable {
     let packed = try ArchiveInput.open(file, &part)
     let wrapped = try packed.checkingReading { try WrappedInput.open(packed, &part) }
     let whole = wrapped?.file ?? packed
+    // A stream has no name that a part could be asked for by.
+    if part.isEmpty, name != nil, case let count = try whole.checkingReading({ Self.diagnosticCount(of: whole) }),
+      count > 0
+    {
+      throw DumpInputFailure.severalReports(count)
+    }
     let file = part.isEmpty ? whole : try Self.part(part, of: whole)
     // A part of a part has offsets of its own.
     unwrapping = part.isEmpty ? wrapped?.unwrapping : nil

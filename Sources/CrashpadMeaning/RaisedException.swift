@@ -8,8 +8,10 @@ package enum RaisedException: Sendable, Hashable {
   case cxx
   /// The handler of both languages' exceptions is on the stack, and nothing that tells them apart.
   case objectiveCOrCxx
-  /// A function that throws nothing called the handler: no exception ended the process.
+  /// A function that throws nothing called the handler: no throw ended the process, though an exception may have been handled.
   case terminated
+  /// The function that throws an exception once more called the handler: it was not caught, or there was none.
+  case rethrown
 
   /// Nil if no function on the stack raises an exception.
   ///
@@ -20,6 +22,7 @@ package enum RaisedException: Sendable, Hashable {
   package init?(_ functions: some Sequence<String?>, on system: OperatingSystem) {
     var isRaised = false
     var isThrown = false
+    var isRethrown = false
     // On Apple's systems functions of the system catch exceptions and call the handler themselves.
     let showsCaller = !system.isApple && system != .unknown
     var isCallerNext = false
@@ -39,6 +42,7 @@ package enum RaisedException: Sendable, Hashable {
         return
       }
       if function.containsWord("__cxa_throw") { isThrown = true }
+      if function.containsWord("__cxa_rethrow") { isRethrown = true }
       let isHandler = has(Self.handlers)
       let unwinds = Self.unwinders.contains { function.containsBytes($0) }
       if isCallerNext, !isThrown, !isHandler, !unwinds {
@@ -50,7 +54,7 @@ package enum RaisedException: Sendable, Hashable {
     }
     guard isRaised else { return nil }
     // A stack that was pasted alone may be of any system.
-    self = system.isApple || system == .unknown ? .objectiveCOrCxx : .cxx
+    self = !showsCaller ? .objectiveCOrCxx : isRethrown && !isThrown ? .rethrown : .cxx
   }
 
   /// Functions that raise in Objective-C alone, for a stack whose throw has no name.

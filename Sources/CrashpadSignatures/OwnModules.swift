@@ -10,6 +10,7 @@ package struct OwnModules: Sendable {
   private let additional: [Glob]
   /// Whether modules may be without paths.
   private let isReport: Bool
+  private let isFirst: Bool
   private let processName: String?
   /// Texts of macOS up to 10.15 name the program by it where they have no list of images.
   private let bundleID: String?
@@ -23,6 +24,7 @@ package struct OwnModules: Sendable {
     executable = snapshot.executableIndex
     system = snapshot.system.operatingSystem
     self.additional = additional
+    isFirst = version == .first
     isReport = snapshot.report != nil && version != .first
     processName = snapshot.report?.processName.flatMap { $0.isEmpty ? nil : $0 }
     bundleID = snapshot.report?.bundleID.flatMap { $0.isEmpty ? nil : $0 }
@@ -40,8 +42,10 @@ package struct OwnModules: Sendable {
     if Self.systemNames.contains(where: { $0.matches(name) }) { return false }
     if Self.systemPaths.contains(where: { path.utf8.starts(with: $0.utf8) }) { return false }
     if path.containsBytes("/RuntimeRoot/") { return false }
+    if !isFirst, Self.simulatorPaths.contains(where: { path.containsBytes($0) }) { return false }
     switch system {
-    case .ios, .macos: return Self.applePaths.contains { path.containsBytes($0) }
+    case .ios, .macos:
+      return Self.applePaths.contains { path.containsBytes($0) } || !isFirst && path.containsBytes(".xctest/")
     case .windows: return !path.lowercased().contains("\\windows\\")
     default: return path.hasPrefix("/")
     }
@@ -78,6 +82,8 @@ package struct OwnModules: Sendable {
   }
 
   private static let applePaths = [".app/", ".appex/", "/Containers/Bundle/", "/Bundle/Application/"]
+  /// Where Xcode, under any name, has the images of the systems that it simulates.
+  private static let simulatorPaths = [".sdk/System/", ".sdk/usr/lib/", ".simruntime/", ".app/Contents/Developer/"]
   private static let systemPaths = [
     "/lib/", "/lib64/", "/lib32/", "/usr/lib", "/usr/share/", "/System/", "/private/preboot/", "/Library/Apple/",
     "/system/", "/apex/", "/vendor/",

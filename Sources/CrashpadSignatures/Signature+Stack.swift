@@ -20,7 +20,7 @@ extension Signature {
 
   init(_ kind: CrashKind, _ entries: [StackEntry], _ version: RuleVersion, of owner: Anchor.Stack = .thread(nil)) {
     let stack = version == .first ? FirstChoice(kind, entries).stack : SignatureChoice(kind, entries).stack
-    let canonical = stack.canonical.map(Self.escaped).joined(separator: Self.separator)
+    let canonical = Self.joined(stack.canonical.map(Self.escaped))
     self.init(
       id: SignatureDigest.text("crashpadctl-sig/\(version.rawValue)\n" + canonical),
       text: Self.cut(stack.shown.map(Self.escaped)), raw: Self.cut(stack.raw.map(Self.escaped)),

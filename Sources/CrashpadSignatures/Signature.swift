@@ -73,6 +73,13 @@ package struct Signature: Sendable, Hashable {
   // MARK: Text
 
   static let separator = " · "
+
+  /// As `joined(separator:)`, which looks up an array's conformances at run time: that takes longer than making a signature.
+  static func joined(_ parts: [String]) -> String {
+    var text = parts.first ?? ""
+    for part in parts.dropFirst() { text += separator + part }
+    return text
+  }
   static let maximumLength = 200
 
   /// Control characters, and what turns the direction of text, as `\u{1b}`.
@@ -101,7 +108,7 @@ package struct Signature: Sendable, Hashable {
       parts[longest] = prefix(parts[longest], max(1, length)) + "…"
       if length <= 1 { break }
     }
-    return parts.joined(separator: separator)
+    return joined(parts)
   }
 
   /// At most `count` bytes of whole characters.

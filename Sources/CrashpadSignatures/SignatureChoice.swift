@@ -94,7 +94,7 @@ struct SignatureChoice {
     guard raised == "exception:C++" || raised == "exception:NSException" else { return raised }
     return switch RaisedException(frames.map(\.name), on: kind.system) {
     case .objectiveC: "exception:NSException"
-    case .cxx: "exception:C++"
+    case .cxx, .rethrown: "exception:C++"
     case .objectiveCOrCxx: "exception"
     case .terminated: "terminate"
     case nil: raised
@@ -169,7 +169,7 @@ struct SignatureChoice {
   private mutating func takeOther(from start: Int) {
     let indices = entries.indices[start...]
     let isLibraryOnly = { (entry: StackEntry) in
-      RuleIndex.shared.rule(nil, in: entry.module?.name, .unknown) != nil
+      RuleIndex.rule(nil, in: entry.module?.name, .unknown) != nil
     }
     let isEngine = { (entry: StackEntry) in entry.rule?.id == "unnamed-engine" }
     // An engine that came with the program says more than what it called or what called it.

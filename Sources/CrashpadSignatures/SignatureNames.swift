@@ -45,12 +45,15 @@ final class SignatureNames: Sendable {
     let module: SignatureModule?
     let offset: UInt64?
     let isGo: Bool
+    /// The rule for it if it has no symbol at all, of which a dump without symbols has nothing else.
+    let ruleOfUnnamed: FrameRule?
 
     init(_ frame: Symbolization.Frame, _ number: Int, _ line: Int, _ modules: inout SignatureModules, isGo: Bool) {
       let unloaded = frame.unloaded.first
       (self.frame, self.number, self.line, self.isGo) = (frame, number, line, isGo)
       module = frame.frame.module.flatMap { modules.module($0) } ?? unloaded.map { modules.unloaded($0.module) }
       offset = frame.frame.moduleOffset ?? unloaded?.offset
+      ruleOfUnnamed = frame.symbol == nil ? frame.frame.module.flatMap { modules.ruleOfUnnamed($0) } : nil
     }
   }
 
@@ -120,7 +123,10 @@ final class SignatureNames: Sendable {
     _ place: Place, _ symbol: String?, _ file: String?, isInlined: Bool,
     _ function: SymbolizedAddress.Frame? = nil
   ) -> StackEntry {
-    let value = value(symbol, in: place, file, isInlined: isInlined)
+    let isUnnamed = symbol == nil && place.frame.symbol == nil && place.frame.unloaded.isEmpty && version != .first
+    let value =
+      isUnnamed
+      ? Value(name: nil, rule: place.ruleOfUnnamed) : value(symbol, in: place, file, isInlined: isInlined)
     return StackEntry(
       frame: place.number, line: place.line + place.frame.lineCount - 1, isInlined: isInlined,
       name: value.name.map {
@@ -162,7 +168,7 @@ final class SignatureNames: Sendable {
     }
     // "???" stands for any function, and is a pattern too.
     let name = name?.utf8.allSatisfy({ $0 == UInt8(ascii: "?") }) == true ? "<unknown>" : name
-    if let rule = RuleIndex.shared.rule(name, in: place.module?.name, origin ?? .unknown) { return rule }
+    if let rule = RuleIndex.rule(name, in: place.module?.name, origin ?? .unknown) { return rule }
     if let rule = Self.linked(name, in: place.module) { return rule }
     if origin?.statesSwiftLibrary == true, place.module?.isInApp == true { return Self.swiftLibrary }
     return isInlined && file.map(SymbolOrigin.isSystemHeader) == true ? Self.header : nil

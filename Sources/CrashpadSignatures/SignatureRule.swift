@@ -97,29 +97,35 @@ package struct ModuleList: Sendable, ExpressibleByArrayLiteral {
 /// Finds the row of a frame.
 struct RuleIndex: Sendable {
   private var patterns = PatternIndex()
-  private var unnamed: [Int] = []
 
-  static let shared = RuleIndex()
+  private static let shared = RuleIndex()
+
+  private static let unnamed = SignatureRule.all.filter(\.isOfUnnamed)
 
   private init() {
     // Two orders for each row: that of its modules, and that of every module.
     for (order, rule) in SignatureRule.all.enumerated() {
-      if rule.isOfUnnamed { unnamed.append(order) }
       for glob in rule.names { patterns.add(glob, order: 2 * order) }
       for glob in rule.anywhere { patterns.add(glob, order: 2 * order + 1) }
     }
+  }
+
+  /// The rule for a frame without a name. It needs no index, which takes longer to make than a small dump to read.
+  static func ruleOfUnnamed(in module: String) -> FrameRule? {
+    unnamed.first { $0.modules?.contains(module) == true }?.rule
   }
 
   /// - Parameters:
   ///   - name: normalized; nil for a frame without one.
   ///   - module: the module's file name.
   ///   - origin: whose function it is, as far as its symbol shows.
-  func rule(_ name: String?, in module: String?, _ origin: SymbolOrigin) -> FrameRule? {
+  static func rule(_ name: String?, in module: String?, _ origin: SymbolOrigin) -> FrameRule? {
+    guard let name else { return module.flatMap { ruleOfUnnamed(in: $0) } }
+    return shared.rule(of: name, in: module, origin)
+  }
+
+  private func rule(of name: String, in module: String?, _ origin: SymbolOrigin) -> FrameRule? {
     let rules = SignatureRule.all
-    guard let name else {
-      guard let module else { return nil }
-      return unnamed.first { rules[$0].modules?.contains(module) == true }.map { rules[$0].rule }
-    }
     return patterns.first(name) { order in
       let rule = rules[order / 2]
       if order % 2 == 1 { return origin.mayBe(rule.languages) }

@@ -135,11 +135,14 @@ struct SignatureStack {
     for index in entries.indices[start...] where isTaken(index) {
       counts[entries[index].key, default: (0, index)].count += 1
     }
-    let most = counts.values.map(\.count).max() ?? 0
-    let repeated = counts.filter { $0.value.count >= 3 && 2 * $0.value.count >= most }
-    let own = repeated.filter { entries[$0.value.first].isInApp }
-    return (own.isEmpty ? repeated : own).min { Array($0.key.utf8).lexicographicallyPrecedes(Array($1.key.utf8)) }?
-      .value.first
+    func most(_ counts: [String: (count: Int, first: Int)]) -> Int { counts.values.map(\.count).max() ?? 0 }
+    // A library that calls back may be in each round many times: sorting a long array calls itself some twenty times.
+    let all = most(counts)
+    let own = counts.filter { entries[$0.value.first].isInApp && $0.value.count >= 3 && 64 * $0.value.count >= all }
+    let chosen = own.isEmpty ? counts : own
+    let least = max(3, (most(chosen) + 1) / 2)
+    return chosen.filter { $0.value.count >= least }
+      .min { Array($0.key.utf8).lexicographicallyPrecedes(Array($1.key.utf8)) }?.value.first
   }
 
   // MARK: Explanation

@@ -11,6 +11,12 @@ struct SignatureModule: Sendable {
   let identity: String
   /// Whether it is the program, or came with it.
   let isInApp: Bool
+  /// The rule for its frames without a name; nil until it was looked for.
+  fileprivate var ruleOfUnnamed: FrameRule??
+
+  init(name: String, identity: String, isInApp: Bool) {
+    (self.name, self.identity, self.isInApp) = (name, identity, isInApp)
+  }
 
   var isCLibrary: Bool { FirstRule.cLibraries.contains { $0.matches(name) } }
 }
@@ -82,6 +88,15 @@ struct SignatureModules {
       name: Self.name(path), identity: identity(recorded), isInApp: own.contains(index, path: path))
     known[index] = module
     return module
+  }
+
+  /// The rule for frames without a name in a module.
+  mutating func ruleOfUnnamed(_ index: Int) -> FrameRule? {
+    guard let module = module(index) else { return nil }
+    if let rule = module.ruleOfUnnamed { return rule }
+    let rule = RuleIndex.ruleOfUnnamed(in: module.name)
+    known[index]?.ruleOfUnnamed = .some(rule)
+    return rule
   }
 
   /// A module that was no longer there: its list has a name without directories, a time and a size.

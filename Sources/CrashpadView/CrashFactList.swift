@@ -128,13 +128,18 @@ package struct CrashFactList: Sendable {
       add("Event", event ?? "a resource limit was exceeded", .crash)
     case .hang:
       let isLaunch = field("Launch Duration") != nil
-      let event = report?.isDeadlock == true ? "a deadlock of the main thread" : isLaunch ? "a slow launch" : "a hang"
+      let isSample = report.map { !$0.saysHang && !isLaunch } ?? false
+      let event =
+        report?.isDeadlock == true
+        ? "a deadlock of the main thread"
+        : isLaunch
+          ? "a slow launch" : isSample ? "samples of stacks; the report does not say that the process hung" : "a hang"
       add("Event", event, .crash)
     case .stackshot:
       add("Event", "stacks of the whole system; no process crashed")
       add("", "FILE/PID and FILE/NAME show other processes")
     case .panic, .forceReset: describePanic()
-    case .crash, .osFault: add("Crash", "none: the report has no exception")
+    case .crash, .osFault: add("Crash", "not known: the report names no exception")
     }
     describeTermination()
   }
@@ -214,7 +219,7 @@ package struct CrashFactList: Sendable {
   private mutating func describeProcess() {
     if snapshot.outcome == .noProcess, snapshot.report?.kind != .stackshot { return add("When", when) }
     let executable = snapshot.executableIndex
-    let listed = snapshot.report?.processName.map { TextFormat.printable($0) }
+    let listed = snapshot.report?.processName.flatMap { $0.isEmpty ? nil : TextFormat.printable($0) }
     var process = (listed ?? executable.map { view.moduleName($0) }).map { $0 + ", " } ?? ""
     process += snapshot.processID.map { "pid \($0)" } ?? "pid unknown"
     if let parent = snapshot.parentProcessID { process += ", parent \(parent)" }
@@ -226,8 +231,9 @@ package struct CrashFactList: Sendable {
       return add("When", when)
     }
     if let report = snapshot.report {
-      let version = report.version.map { version in report.build.map { "\(version) (\($0))" } ?? version }
-      let parts = [report.bundleID, version, report.role].compactMap { $0 }
+      let build = report.build.map { $0.isEmpty ? "" : "(\($0))" }
+      let version = [report.version, build].compactMap { $0 }.filter { !$0.isEmpty }.joined(separator: " ")
+      let parts = [report.bundleID, version, report.role].compactMap { $0 }.filter { !$0.isEmpty }
       if !parts.isEmpty { add("", TextFormat.printable(parts.joined(separator: ", "))) }
     }
     if let executable { add("", identity(executable)) }

@@ -85,7 +85,10 @@ extension CrashView {
     return snapshot.outcome.isCrash && !(frames.isEmpty && last.isEmpty)
   }
 
-  /// Nil if nothing was raised, or the report has no exception.
+  /// Whether the dump's exception can't be read: it is not known whether the process crashed.
+  package var hasLostException: Bool { snapshot.hasLostException }
+
+  /// Nil if nothing was raised, the report has no exception, or it is lost.
   package var exception: Exception? {
     guard let exception = snapshot.exception else { return nil }
     let description = ExceptionDescription(exception, snapshot.system)

@@ -74,6 +74,19 @@ struct UnwrappingTests {
     }
   }
 
+  /// The first fact that a wrapped report lacks or adds.
+  private static func difference(_ wrapped: [UInt8], _ plain: String) -> String {
+    var bytes = wrapped
+    switch unsafe Unwrapper.unwrap(wrapped.span.bytes) {
+    case .unwrapped(let unwrapping): bytes = unwrapping.bytes
+    case .several: return "several reports"
+    case .plain, .refused: break
+    }
+    let (read, expected) = (facts(bytes), facts(Array(plain.utf8)))
+    let first = zip(read, expected).first { $0 != $1 }
+    return first.map { "\($0) in place of \($1)" } ?? "\(read.count) facts in place of \(expected.count)"
+  }
+
   @Test("37 wrappings of each of five texts")
   func texts() { check(Wrapping.ofText, Self.texts, count: 37) }
 
@@ -114,7 +127,9 @@ struct UnwrappingTests {
       else { continue }
       let outcome = Self.outcome(outer.apply(text), report)
       counts[outcome, default: 0] += 1
-      #expect(outcome != .other, "\(inner.name) in \(outer.name), round \(round)")
+      #expect(
+        outcome != .other,
+        "\(inner.name) in \(outer.name), round \(round): \(Self.difference(outer.apply(text), report))")
     }
     print("pairs of wrappings: \(counts[.equal] ?? 0) read equal, \(counts[.refused] ?? 0) refused")
     #expect(counts[.equal, default: 0] > counts[.refused, default: 0] * 4)

@@ -47,6 +47,7 @@ struct DecodingTests {
     #expect(texts(GuardCode(code: word(2, 1, 5), subcode: 0xdead).facts) == ["file descriptor 5", "guard 0xdead"])
     #expect(GuardCode(code: word(1, 3, 0), subcode: nil).name == "MACH_PORT INVALID_OPTIONS")
     #expect(GuardCode(code: word(1, 0x300, 0), subcode: nil).name == "MACH_PORT flavor 0x300")
+    #expect(texts(GuardCode(code: word(1, 6, 0x8000_0001), subcode: nil).facts) == ["target 0x80000001"])
     #expect(GuardCode(code: word(4, 4, 812), subcode: 1).name == "VN UNLINK")
     #expect(texts(GuardCode(code: word(3, 0, 6), subcode: 9).facts) == ["namespace 6 (DYLD)", "reason 0x9"])
     #expect(texts(GuardCode(code: word(6, 0, 0), subcode: 59).facts) == ["system call 0x3b"])

@@ -157,6 +157,10 @@ struct EvidenceSearchTests {
       // There functions of the system catch exceptions, and call the handler.
       #expect(RaisedException(called + [caller], on: .ios) == .objectiveCOrCxx)
     }
+    // That of throw; may have had an exception, or none.
+    #expect(RaisedException(called + ["__cxa_rethrow", "Cart::load()"], on: .linux) == .rethrown)
+    #expect(RaisedException(called + ["__cxa_rethrow", "__cxa_throw", "Cart::load()"], on: .linux) == .cxx)
+    #expect(RaisedException(called + ["__cxa_rethrow", "Cart::load()"], on: .macos) == .objectiveCOrCxx)
     let throwers = [
       "__cxa_throw", "__cxa_rethrow", "_Unwind_RaiseException", "__gxx_personality_v0", "__clang_call_terminate",
     ]

@@ -248,6 +248,35 @@ struct ExplanationTests {
     #expect(explanation.evidence.contains { $0.text.contains("stack overflow") })
   }
 
+  @Test func `A count of a recursion says which frames were counted, and a placeholder is no function`() {
+    func texts(_ frames: [String]) -> [String] {
+      Explanation(
+        SampleCrash.crash(SampleCrash.mach(1, [2, 0x16b0_0000], signal: 11), [SampleCrash.thread(0, frames)])
+      )
+      .evidence.map(\.text)
+    }
+    let deep = texts(Array(repeating: "app:Tree.walk(_:)", count: 3000))
+    #expect(deep.contains { $0.contains("Tree.walk(_:) is 1000 times in the innermost 1000 frames") })
+    for name in ["<redacted>", "???", "<deduplicated_symbol>"] {
+      #expect(!texts(Array(repeating: "app:" + name, count: 60)).contains { $0.contains("recursion") })
+    }
+  }
+
+  @Test func `A fault at the program counter is a jump, and one elsewhere is none`() {
+    for isJump in [true, false] {
+      var exception = ExceptionSnapshot(kind: .linuxSignal, threadID: 1, code: 11)
+      exception.info = 2
+      exception.address = 0x5555_0000_4040
+      var context = X86_64Context()
+      context.rip = isJump ? 0x5555_0000_4040 : 0x5555_0000_1000
+      exception.context = .x86_64(context)
+      let crash = CrashEvidence(
+        exception: exception, system: SystemSnapshot(architecture: .x86_64, operatingSystem: .linux), report: nil,
+        processName: "shop", threads: [crashing], crashed: 0, messages: [])
+      #expect(Explanation(crash).evidence.contains { $0.text.contains("a jump through a wrong pointer") } == isJump)
+    }
+  }
+
   @Test func `A signal of Linux is explained without a report`() {
     var exception = ExceptionSnapshot(kind: .linuxSignal, threadID: 1, code: 7)
     exception.info = 2

@@ -38,7 +38,7 @@ struct ChoiceTests {
     if let symbol, FunctionName.isMessage(symbol) { return SignatureNames.message }
     let name = symbol.map { FunctionName.compared($0, image: "Shop") }
     let origin = symbol.map { SymbolOrigin($0, isGo: isGo, isInlined: isInlined, isInApp: module.isInApp) }
-    return RuleIndex.shared.rule(name, in: module.name, origin ?? .unknown) ?? SignatureNames.linked(name, in: module)
+    return RuleIndex.rule(name, in: module.name, origin ?? .unknown) ?? SignatureNames.linked(name, in: module)
   }
 
   static func signature(_ kind: CrashKind, _ frames: [String], _ version: RuleVersion = .current) -> Signature {

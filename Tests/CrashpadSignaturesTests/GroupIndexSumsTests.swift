@@ -94,6 +94,7 @@ struct GroupIndexSumsTests {
       for since: Int64 in [-1, 0, 1_700_200_000] {
         try compare(try index.part(since: since), Self.part(model.values, since: since))
       }
+      #expect(try index.undatedCount() == model.values.count { $0.crash != nil && $0.crash?.facts.time == nil })
     }
   }
 

@@ -32,7 +32,7 @@ struct SnapshotPartTests {
     value: ProcessSnapshot(system: SystemSnapshot(architecture: .arm64, operatingSystem: .ios)),
     places: [
       "arena": .notShown("the bytes of texts"),
-      "hasLostException": .notShown("a finding says what can't be read, and the line Crash that it is not known"),
+      "hasLostException": members("exception_lost"),
       "isComplete": members("complete"),
       "processID": members("process", "pid"),
       "parentProcessID": members("process", "parent_pid"), "startTime": members("process", "start_time"),

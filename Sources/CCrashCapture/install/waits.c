@@ -22,8 +22,6 @@ static void *_Atomic real_epoll_pwait2;
 
 static uint64_t begin(const sigset_t *mask) { return mask == NULL ? 0 : block_hidden(); }
 
-// Not called where no signal is hidden, as usual: then the compiler makes a tail call of libc's function, which adds no
-// frame to the stacks that the program prints.
 static int end(uint64_t hidden, int result) {
   int saved = errno;
   hide_again(hidden);
@@ -31,11 +29,15 @@ static int end(uint64_t hidden, int result) {
   return result;
 }
 
+// The wait, with hidden signals blocked meanwhile. As usual none is hidden: then the compiler makes a tail call of libc's
+// function, which adds no frame to the stacks that the program prints.
+#define WAIT_UNHIDDEN(hidden, wait) ((hidden) == 0 ? (wait) : end(hidden, wait))
+
 EXPORTED int sigsuspend(const sigset_t *mask) {
   int (*wait)(const sigset_t *) = next_function(&real_sigsuspend, "sigsuspend", NULL, NULL);
   if (wait == NULL) return missing();
   uint64_t hidden = begin(mask);
-  return hidden == 0 ? wait(mask) : end(hidden, wait(mask));
+  return WAIT_UNHIDDEN(hidden, wait(mask));
 }
 
 EXPORTED int ppoll(struct pollfd *files, nfds_t count, const struct timespec *time, const sigset_t *mask) {
@@ -43,7 +45,7 @@ EXPORTED int ppoll(struct pollfd *files, nfds_t count, const struct timespec *ti
       next_function(&real_ppoll, "ppoll", NULL, NULL);
   if (wait == NULL) return missing();
   uint64_t hidden = begin(mask);
-  return hidden == 0 ? wait(files, count, time, mask) : end(hidden, wait(files, count, time, mask));
+  return WAIT_UNHIDDEN(hidden, wait(files, count, time, mask));
 }
 
 // The name of ppoll in programs that are built with checks.
@@ -53,7 +55,7 @@ EXPORTED int __ppoll_chk(struct pollfd *files, nfds_t count, const struct timesp
       next_function(&real_checked_ppoll, "__ppoll_chk", NULL, NULL);
   if (wait == NULL) return missing();
   uint64_t hidden = begin(mask);
-  return hidden == 0 ? wait(files, count, time, mask, size) : end(hidden, wait(files, count, time, mask, size));
+  return WAIT_UNHIDDEN(hidden, wait(files, count, time, mask, size));
 }
 
 EXPORTED int pselect(int count, fd_set *to_read, fd_set *to_write, fd_set *exceptional, const struct timespec *time,
@@ -62,8 +64,7 @@ EXPORTED int pselect(int count, fd_set *to_read, fd_set *to_write, fd_set *excep
       next_function(&real_pselect, "pselect", NULL, NULL);
   if (wait == NULL) return missing();
   uint64_t hidden = begin(mask);
-  return hidden == 0 ? wait(count, to_read, to_write, exceptional, time, mask)
-                     : end(hidden, wait(count, to_read, to_write, exceptional, time, mask));
+  return WAIT_UNHIDDEN(hidden, wait(count, to_read, to_write, exceptional, time, mask));
 }
 
 EXPORTED int epoll_pwait(int file, struct epoll_event *events, int count, int milliseconds, const sigset_t *mask) {
@@ -71,8 +72,7 @@ EXPORTED int epoll_pwait(int file, struct epoll_event *events, int count, int mi
       next_function(&real_epoll_pwait, "epoll_pwait", NULL, NULL);
   if (wait == NULL) return missing();
   uint64_t hidden = begin(mask);
-  return hidden == 0 ? wait(file, events, count, milliseconds, mask)
-                     : end(hidden, wait(file, events, count, milliseconds, mask));
+  return WAIT_UNHIDDEN(hidden, wait(file, events, count, milliseconds, mask));
 }
 
 EXPORTED int epoll_pwait2(int file, struct epoll_event *events, int count, const struct timespec *time,
@@ -81,7 +81,7 @@ EXPORTED int epoll_pwait2(int file, struct epoll_event *events, int count, const
       next_function(&real_epoll_pwait2, "epoll_pwait2", NULL, NULL);
   if (wait == NULL) return missing();
   uint64_t hidden = begin(mask);
-  return hidden == 0 ? wait(file, events, count, time, mask) : end(hidden, wait(file, events, count, time, mask));
+  return WAIT_UNHIDDEN(hidden, wait(file, events, count, time, mask));
 }
 
 // MARK: Signals that are taken

@@ -27,6 +27,10 @@ package enum OtherTexts {
   private static func text(_ words: String..., name: String) -> Kind { Kind(words: words, name: name, isLine: false) }
 
   private static let tombstone = "a tombstone of Android"
+  private static let anr = "a report of Android about an app that does not respond"
+  private static let glibc = "a message of the C library"
+  private static let dotNet = "a stack of .NET"
+  private static let javaScript = "a stack of JavaScript"
   private static let kernel = "a message of the Linux kernel"
   private static let unreal = "a log of Unreal Engine"
   private static let java = "a stack of Java"
@@ -59,13 +63,24 @@ package enum OtherTexts {
     line("*** *** *** *** *** ***", name: tombstone), line("Build fingerprint: '", name: tombstone),
     line("pid: ", ", tid: ", ", name: ", ">>> ", " <<<", name: tombstone),
     text("DEBUG   : backtrace:", "#00 pc ", name: tombstone),
+    line("ANR in ", name: anr), line("\"main\" prio=", " tid=", name: anr),
+    line("----- pid ", " at ", " -----", name: anr),
+    line("#", " pc ", ".so (", name: "a stack of Android"),
+    line("#", " pc ", "/lib", ".so", name: "a stack of Android"),
+    line("free(): ", name: glibc), line("malloc(): ", name: glibc), line("double free or corruption (", name: glibc),
+    line("munmap_chunk(): ", name: glibc), line("*** stack smashing detected ***", name: glibc),
+    line("*** buffer overflow detected ***", name: glibc),
+    line("Unhandled exception. System.", name: dotNet), line("Unhandled Exception: System.", name: dotNet),
+    text("Unhandled exception:", "#0 ", "(file:", name: "a stack of Dart"),
+    text("Unhandled exception:", "#0 ", "(package:", name: "a stack of Dart"),
+    line("    at ", " (", ".js:", ")", name: javaScript), line("    at ", " (node:internal/", name: javaScript),
     line("=== Critical error: ===", name: unreal), line("Fatal error: [File:", "] [Line: ", name: unreal),
     line("Unhandled Exception: EXCEPTION_", name: unreal), line("[Callstack] ", "0x", name: unreal),
     text("Fatal Python error: ", "File \"", name: "a traceback of Python"),
     line("Traceback (most recent call last):", name: "a traceback of Python"),
     line("Got a SIG", "while executing native code", name: mono),
     line("Got a ", " while executing native code", name: mono),
-    line("Native Crash Reporting", name: mono), line("(wrapper managed-to-native)", name: "a stack of .NET"),
+    line("Native Crash Reporting", name: mono), line("(wrapper managed-to-native)", name: dotNet),
     line("### Stacktrace ###", name: services), text("## Stacktrace", ".m;", name: services),
     line("  File \"", "\", line ", name: "a stack of Sentry's form"),
     line("\tat ", ".java:", name: java), line("    at ", ".java:", name: java),
@@ -91,7 +106,8 @@ package enum OtherTexts {
     line("WARNING: CPU: ", " PID: ", name: kernel), line("WARNING: at ", ".c:", name: kernel),
     line("WARNING: at ", ".h:", name: kernel),
     line("INFO: task ", " blocked for more than ", name: kernel),
-    line("segfault at ", " ip ", " sp ", " error ", name: kernel), line("traps: ", " trap ", " ip:", name: kernel),
+    line("segfault at ", " ip ", " sp ", " error ", name: kernel), line("traps: ", "] ", " ip:", " sp:", name: kernel),
+    line("memorystatus: ", "exceeded mem limit", name: "a message of the kernel about memory"),
     line("EXC_RESOURCE -> ", "exceeded mem limit", name: "a message of the kernel about memory"),
     line("CODE SIGNING: ", name: "a message of the kernel about code signatures"),
     line("Sandbox: ", " deny(", name: "a message of the sandbox"),

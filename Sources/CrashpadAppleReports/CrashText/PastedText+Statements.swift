@@ -6,7 +6,8 @@ internal import CrashpadSnapshot
 extension PastedText {
   /// Reads such a line; false for another one.
   mutating func statement(_ line: TextBytes) -> Bool {
-    serviceException(line) || crashedThread(line) || receivedSignal(line) || console(line) || termination(line)
+    serviceException(line) || crashedThread(line) || receivedSignal(line) || reporterSignal(line) || console(line)
+      || termination(line)
       || loader(line) || debugger(line) || runtimeMessage(line) || bareStop(line) || exception.read(service: line)
       || exception.read(shell: line)
   }
@@ -59,6 +60,17 @@ extension PastedText {
     guard let number = PastedLine.receivedSignal(line) else { return false }
     beginThread(named: nil, isCrashed: true)
     exception.linuxSignal = UInt32(exactly: number)
+    return true
+  }
+
+  // MARK: Crash reporters
+
+  /// "Application received signal SIGSEGV", with which Umeng's reports begin.
+  private mutating func reporterSignal(_ line: TextBytes) -> Bool {
+    let words = "Application received "
+    guard line.has(prefix: words), exception.read(stop: line.dropFirst(words.utf8.count)) else { return false }
+    builder.report.statesCrash = true
+    beginThread(named: nil, isCrashed: true)
     return true
   }
 

@@ -6,7 +6,8 @@ internal import CrashpadSnapshot
 
 /// Reads MetricKit's JSON: a payload of diagnostics, an array of payloads, a single diagnostic, or only a call tree.
 ///
-/// The first crash in a payload is read, or its first diagnostic if it has no crash; the others are counted.
+/// The first crash in a payload is read, or its first diagnostic if it has no crash; the others are counted. `ReportParts` takes
+/// out each of them.
 enum MetricKitReader {
   static func read(_ bytes: RawSpan, into builder: inout ReportBuilder) {
     let tree = JSONTree(bytes)

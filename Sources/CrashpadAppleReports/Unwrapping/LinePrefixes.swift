@@ -141,10 +141,16 @@ enum PrefixForm {
     for start in starts { common = common.prefix(zip(common, start).prefix { $0 == $1 }.count) }
     // Lines of JSON are indented in addition.
     if starts.count >= 2, starts.allSatisfy({ $0.trimmed.elementsEqual(common.trimmed) }) {
-      return .constant(Array(common))
+      return .constant(Array(common) + (isWide(starts, common) ? [0x20] : []))
     }
     common = common.prefix { !$0.isDigit && !$0.isLetter && ![0x28, 0x5b, 0x7b, 0x3c, 0x22].contains($0) }
-    return common.trimmed.isEmpty ? nil : .constant(Array(common))
+    if common.trimmed.isEmpty { return nil }
+    return .constant(Array(common) + (isWide(starts, common) ? [0x20] : []))
+  }
+
+  /// Whether some lines have a blank behind the mark of a quotation and others none.
+  private static func isWide(_ starts: [TextBytes], _ common: TextBytes) -> Bool {
+    isQuoted(common) && starts.contains { $0.dropFirst(common.count).first == 0x20 }
   }
 
   /// Whether a text is ">> " or the like.
@@ -153,12 +159,32 @@ enum PrefixForm {
       && text.first == UInt8(ascii: ">")
   }
 
+  /// The bytes of a line's marks if it is quoted as often as `prefix` says; blanks between marks may be missing.
+  private static func marks(of prefix: [UInt8], in line: TextBytes) -> Int? {
+    var rest = line
+    for _ in 0..<prefix.count(where: { $0 == UInt8(ascii: ">") }) {
+      if rest.first == 0x20, rest.startIndex > line.startIndex { rest = rest.dropFirst() }
+      guard rest.first == UInt8(ascii: ">") else { return nil }
+      rest = rest.dropFirst()
+    }
+    if prefix.last == 0x20, rest.first == 0x20 { rest = rest.dropFirst() }
+    return rest.startIndex - line.startIndex
+  }
+
+  /// Whether a text ends with the mark of a quotation: other marks may stand before it, as in "* > ".
+  private static func isQuoted(_ text: TextBytes) -> Bool { text.trimmed.last == UInt8(ascii: ">") }
+
   /// The number of bytes to remove from a line; nil if it does not begin so.
   func length(_ line: TextBytes) -> Int? {
     switch self {
     case .constant(let prefix):
       if line.starts(with: prefix) { return prefix.count }
-      if Self.isQuotation(prefix[...]), line.starts(with: prefix[...].trimmed) { return prefix[...].trimmed.count }
+      if Self.isQuotation(prefix[...]), let count = Self.marks(of: prefix, in: line) { return count }
+      if Self.isQuoted(prefix[...]), case let marks = prefix[...].withoutEndingBlanks,
+        line.starts(with: marks)
+      {
+        return marks.count
+      }
       // Editors remove blanks from ends of lines, and from lines that have nothing else.
       let short = prefix[...].trimmed
       return line.trimmed.elementsEqual(short)
@@ -324,8 +350,9 @@ private struct PrefixStripper {
 
   /// Whether the lines are those of a table: a bar ends them too.
   private var isTable: Bool {
-    if case .constant(let prefix) = form { return prefix[...].trimmed.last == UInt8(ascii: "|") }
-    return false
+    guard case .constant(let prefix) = form else { return false }
+    let marks = prefix[...].trimmed
+    return marks.first == UInt8(ascii: "|") || marks.last == UInt8(ascii: "|")
   }
 
   private mutating func countGap(_ line: TextBytes) {

@@ -92,8 +92,9 @@ enum ReportAnchors {
   /// The start of "Thread 4 Crashed", and of "Thread 0 \"Shop\" crashed" of swift-backtrace.
   private static func thread(_ text: TextBytes) -> Int? {
     guard let start = text.last(of: "Thread "), let rest = ThreadTitle(text[start...])?.rest.trimmed else { return nil }
-    return rest.equals("Crashed") || rest.equals("crashed") || rest.has(prefix: "\"") && rest.has(suffix: "\" crashed")
-      ? start : nil
+    // HTML has the quotation marks as entities.
+    let isNamed = ["\"", "&quot;"].contains { rest.has(prefix: $0) && rest.has(suffix: $0 + " crashed") }
+    return rest.equals("Crashed") || rest.equals("crashed") || isNamed ? start : nil
   }
 }
 

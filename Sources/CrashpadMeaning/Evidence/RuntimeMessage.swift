@@ -118,7 +118,15 @@ package struct RuntimeMessage: Sendable, Hashable {
     (.kotlin, ["Uncaught Kotlin exception"]),
     (.javaScript, ["Unhandled JS Exception", "JavaScript heap out of memory"]),
     (.dotNet, ["Unhandled managed exception", "Unhandled exception. System."]),
-    (.go, ["fatal error: all goroutines", "panic: runtime error", "goroutine "]),
+    (
+      .go,
+      [
+        "fatal error: all goroutines", "panic: runtime error", "goroutine ", "fatal error: concurrent map",
+        "fatal error: unexpected signal", "fatal error: stack overflow", "fatal error: runtime: ",
+        "fatal error: sync: ",
+        "runtime: out of memory", "runtime: cannot allocate memory",
+      ]
+    ),
     (
       .library,
       [

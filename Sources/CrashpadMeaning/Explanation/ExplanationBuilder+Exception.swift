@@ -227,6 +227,10 @@ extension ExplanationBuilder {
         at: 0)
     } else if top.module == nil, top.function == nil {
       note("The program counter is in no module: a jump through a wrong pointer.", thread, frame: 0)
+    } else if exception.context?.instructionPointer == address {
+      note(
+        "The address is the program counter's, where no code may run: a jump through a wrong pointer.", thread, frame: 0
+      )
     }
   }
 
@@ -371,7 +375,9 @@ extension ExplanationBuilder {
         frame: signal + 1)
     }
     if let name = recursion(thread) {
-      note("\(name.function) is \(name.count) times in the stack: endless recursion is likely", at: thread.title)
+      let isWhole = thread.frames.count <= Self.searchedForRecursion && thread.elided.isEmpty
+      let place = isWhole ? "the stack" : "the innermost \(min(thread.frames.count, Self.searchedForRecursion)) frames"
+      note("\(name.function) is \(name.count) times in \(place): endless recursion is likely", at: thread.title)
       result.advice.insert("Look for the end of the recursion of \(name.function).", at: 0)
     }
     if let most = thread.elided.compactMap({ $0.levels ?? $0.frames }).max(), most >= 100 {
@@ -393,10 +399,15 @@ extension ExplanationBuilder {
     }
   }
 
+  /// The number of frames in which a recursion is searched for.
+  private static let searchedForRecursion = 1000
+
   /// A function that fills the stack, with the number of its frames.
   private func recursion(_ thread: CrashEvidence.Thread) -> (function: String, count: Int)? {
     var counts: [String: Int] = [:]
-    for frame in thread.frames.prefix(1000) { if let name = frame.function { counts[name, default: 0] += 1 } }
+    for frame in thread.frames.prefix(Self.searchedForRecursion) {
+      if let name = frame.function, !PlaceholderNames.isMade(name) { counts[name, default: 0] += 1 }
+    }
     guard let most = counts.max(by: { ($0.value, $1.key) < ($1.value, $0.key) }), most.value >= 20 else { return nil }
     return (most.key, most.value)
   }

@@ -18,7 +18,7 @@ extension ReportSnapshot {
   }
 
   /// Whether a report with samples of stacks says that the process did not respond. Tools sample any process.
-  var saysHang: Bool {
+  package var saysHang: Bool {
     func has(_ name: String, _ words: String) -> Bool {
       fields.contains { $0.name == name && $0.value.lowercased().containsBytes(words) }
     }

@@ -105,5 +105,7 @@ func sentence(_ text: String) -> String {
   let isName =
     word.contains("(") || word.contains("_") || word.dropFirst().contains(where: \.isUppercase)
     || ["dyld", "tccd", "hangtracerd", "watchdogd", "libxpc"].contains { text.hasPrefix($0) }
-  return (isName ? String(first) : first.uppercased()) + text.dropFirst() + (text.hasSuffix(".") ? "" : ".")
+  // A string, because a substring's conformances are looked up at run time.
+  let rest = String(text.dropFirst())
+  return (isName ? String(first) : first.uppercased()) + rest + (text.hasSuffix(".") ? "" : ".")
 }

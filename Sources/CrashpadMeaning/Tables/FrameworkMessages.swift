@@ -220,6 +220,27 @@ extension CodeMeaning {
       advice: ["The message has the exception's type and its managed stack."],
       .file(".NET", "runtime, unhandled exceptions")),
     system(
+      .cause, of: .go, "Concurrent use of a map (Go)",
+      [
+        "fatal error: concurrent map writes", "fatal error: concurrent map read",
+        "fatal error: concurrent map iteration",
+      ],
+      "Two goroutines used one map at once, and one of them changed it",
+      by: "the Go runtime: exit status 2, or SIGABRT with GOTRACEBACK=crash",
+      advice: ["Guard the map with a lock, or use sync.Map; the race detector (-race) finds both places."],
+      .file("Go", "src/internal/runtime/maps/map.go")),
+    system(
+      .general, of: .go, "Fatal error (Go)",
+      [
+        "fatal error: unexpected signal during runtime", "fatal error: stack overflow", "fatal error: sync: ",
+        "fatal error: runtime: ", "fatal error: found bad pointer in go heap", "runtime: out of memory",
+        "runtime: cannot allocate memory",
+      ],
+      "The Go runtime ended the program because of an error that can't be recovered",
+      by: "the Go runtime: exit status 2, or SIGABRT with GOTRACEBACK=crash",
+      advice: ["Read the traceback behind it: it begins with the goroutine that failed."],
+      .file("Go", "src/runtime/panic.go")),
+    system(
       .kind, of: .go, "Go panic", ["panic: runtime error", "fatal error: all goroutines are asleep", "panic: "],
       "A Go program panicked", by: "the Go runtime: exit status 2, or SIGABRT with GOTRACEBACK=crash",
       advice: ["Read the traceback behind it: it begins with the goroutine that panicked."],

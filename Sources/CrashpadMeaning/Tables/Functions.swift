@@ -31,6 +31,7 @@ extension CodeMeaning {
     exceptionFunctions + runtimeFunctions + libraryFunctions + cxxFunctions + rustFunctions + goFunctions
     + frameworkFunctions
 
+  private static let terminated = "the C++ runtime, by abort(): SIGABRT"
   static let uncaught = "abort(), after an exception that was not caught: SIGABRT"
 
   private static let terminateHandlers = [
@@ -86,7 +87,24 @@ extension CodeMeaning {
       causes: [],
       advice: ["The caller of __cxa_throw threw it: read what it throws."]),
     function(
-      "std::terminate", terminateHandlers, need: .raised(.terminated), printing: "terminate without an exception"),
+      .general, "std::terminate", terminateHandlers, need: .raised(.terminated),
+      "std::terminate was called by a function, and not by the throw of an exception", by: terminated,
+      causes: [
+        "A std::thread that is destroyed or assigned to, and was neither joined nor detached.",
+        "Code that handles an exception: a catch block, or unhandled_exception of a coroutine.",
+      ],
+      advice: [
+        "Look for the caller of std::terminate.", "The message on standard error says whether there was an exception.",
+      ],
+      .file("libsupc++", "vterminate.cc")),
+    function(
+      .general, "__cxa_rethrow", need: .raised(.rethrown),
+      "An exception that was thrown once more (throw;) was not caught, or there was none to throw", by: terminated,
+      causes: ["throw; outside of a catch block, or in a function that is called outside of one."],
+      advice: [
+        "Look at the caller of __cxa_rethrow.", "The message on standard error says whether there was an exception.",
+      ],
+      .file("libsupc++", "eh_throw.cc")),
     function(
       .unspecific, "_objc_terminate", terminateHandlers + ["__cxa_rethrow"], need: .raised(.objectiveCOrCxx),
       "A C++ or Objective-C exception was not caught", by: uncaught,
@@ -153,12 +171,6 @@ extension CodeMeaning {
     function(
       "rust_begin_unwind", ["core::panicking::panic", "std::panicking::begin_panic"], printing: "Rust panic",
       advice: ["The message on standard error has the line."]),
-    function(
-      .general, "runtime.dieFromSignal", ["runtime.crash", "runtime.raisebadsignal"],
-      "The Go runtime ended the process by a signal: a Go program panicked, or a signal came that it does not handle",
-      by: "the Go runtime, by a signal that it sent to itself",
-      advice: ["Read what the program wrote to standard error: it has the panic or the signal, and the goroutines."],
-      .file("Go", "src/runtime/signal_unix.go")),
   ]
 
   private static let allocator = "malloc, by abort(): SIGABRT"

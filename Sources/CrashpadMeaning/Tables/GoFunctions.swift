@@ -53,5 +53,11 @@ extension CodeMeaning {
       "The Go runtime ended the program because of an error that can't be recovered", by: goRuntime,
       causes: ["A map that two goroutines use at once, a lock, a deadlock, damaged memory."], advice: [goTraceback],
       .file("Go", "src/runtime/panic.go")),
+    function(
+      .general, "runtime.dieFromSignal", ["runtime.crash", "runtime.raisebadsignal"],
+      "The Go runtime ended the process by a signal: a Go program panicked, or a signal came that it does not handle",
+      by: "the Go runtime, by a signal that it sent to itself",
+      advice: ["Read what the program wrote to standard error: it has the panic or the signal, and the goroutines."],
+      .file("Go", "src/runtime/signal_unix.go")),
   ]
 }

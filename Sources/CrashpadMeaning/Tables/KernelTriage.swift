@@ -55,7 +55,8 @@ extension CodeMeaning {
     triage(
       "apple_protect_pager_data_request hit memory shortage", "There was no memory to decrypt a page", advice: memory),
     triage(
-      "pmap_enter retried due to resource shortage", "The page tables had too little memory at first", advice: memory),
+      "pmap_enter retried due to resource shortage", "The page tables had too little memory at first, and then enough",
+      advice: []),
     triage(
       "Decompressor hit a failure", "A compressed page could not be restored", causes: ["Memory is damaged."],
       advice: ["One device only? Then its hardware is the suspect, not the app."]),

@@ -28,8 +28,8 @@ package enum CrashReporters {
     return functions.contains { name.hasPrefix($0) }
   }
 
-  /// Whole names: a program may be called SentryTower.
-  private static let modules: Set<String> = [
+  /// Whole names: a program may be called SentryTower. So few that a set takes longer to make than to search.
+  private static let modules = [
     "Sentry", "SentrySwift", "SentryObjC", "KSCrash", "KSCrashRecording", "CrashReporter", "FirebaseCrashlytics",
     "Bugsnag",
     "AppCenterCrashes", "DatadogCrashReporting", "EmbraceIO", "NewRelic",

@@ -189,6 +189,16 @@ package final class GroupIndex {
     return part
   }
 
+  /// The number of crashes of which no dump says when they were.
+  package func undatedCount() throws -> Int {
+    var count = 0
+    try file.reading {
+      let select = try file.prepare("SELECT count(*) FROM dumps WHERE time IS NULL AND signature IS NOT NULL")
+      if try select.step() { count = Int(clamping: select.number(0) ?? 0) }
+    }
+    return count
+  }
+
   /// The facts in a row of `columns`.
   static func facts(_ row: SQLiteFile.Statement) -> CrashFacts {
     let path = row.text(1) ?? ""

@@ -64,18 +64,6 @@ extension StackWalker {
     return .caller(position)
   }
 
-  /// Whether nothing called the function: the runtime of Go puts it on the stack of what a signal interrupted. Behind it is
-  /// the address of an instruction, which may be the first one of its function.
-  private func isInjected(_ callee: Position) -> Bool {
-    let name = callee.symbols?.symbolize(callee.lookupOffset)?.frames.last?.function
-    return name.map { $0.hasPrefix("runtime.") && Self.injected.contains($0) } ?? false
-  }
-
-  private static let injected: Set<String> = [
-    "runtime.sigpanic", "runtime.sigpanic0", "runtime.sigpanic0.abi0", "runtime.asyncPreempt",
-    "runtime.asyncPreempt.abi0",
-  ]
-
   /// No system maps code below.
   static let firstAddress: UInt64 = 4096
 

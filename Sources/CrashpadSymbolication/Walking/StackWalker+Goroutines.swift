@@ -14,8 +14,7 @@ extension StackWalker {
     guard callee.isCaller, let register = Goroutine.register(callee.architecture),
       let system = callee.registers[register], let machine = process.memory.word(system &+ Goroutine.machine),
       process.memory.word(machine) == system,
-      let name = callee.symbols?.symbolize(callee.lookupOffset)?.frames.last?.function,
-      Self.switches.contains(name)
+      let name = outermostFunction(callee.symbols, callee.lookupOffset), Self.switches.contains(name)
     else { return nil }
     guard let goroutine = Goroutine(of: machine, besides: system, process.memory), mayExecute(goroutine.pc) else {
       return .end(.noCaller)
@@ -26,7 +25,7 @@ extension StackWalker {
     registers[register] = goroutine.address
     // `systemstack` saves a place in a function without code; the others save their return address.
     let module = module(at: goroutine.pc)
-    let saved = module.flatMap { $0.symbols?.symbolize(goroutine.pc &- $0.address)?.frames.last?.function }
+    let saved = module.flatMap { outermostFunction($0.symbols, goroutine.pc &- $0.address) }
     let isCaller = saved.map { !$0.hasPrefix("runtime.systemstack_switch") } ?? true
     return .caller(Position(registers, goroutine.pc, .callFrameInfo, isCaller: isCaller))
   }
@@ -35,6 +34,22 @@ extension StackWalker {
     "runtime.systemstack", "runtime.systemstack.abi0", "runtime.mcall", "runtime.mcall.abi0", "runtime.morestack",
     "runtime.morestack.abi0", "runtime.morestack_noctxt", "runtime.morestack_noctxt.abi0",
   ]
+
+  /// Whether nothing called the function: the runtime of Go puts it on the stack of what a signal interrupted. Behind it is
+  /// the address of an instruction, which may be the first one of its function.
+  func isInjected(_ callee: Position) -> Bool {
+    outermostFunction(callee.symbols, callee.lookupOffset).map { Self.injected.contains($0) } ?? false
+  }
+
+  private static let injected: Set<String> = [
+    "runtime.sigpanic", "runtime.sigpanic0", "runtime.sigpanic0.abi0", "runtime.asyncPreempt",
+    "runtime.asyncPreempt.abi0",
+  ]
+
+  /// The function whose code it is, not one that was inlined into it.
+  private func outermostFunction(_ symbols: ModuleSymbols?, _ offset: UInt64) -> String? {
+    symbols?.symbolize(offset)?.frames.last?.function
+  }
 }
 
 /// The saved state of a goroutine.

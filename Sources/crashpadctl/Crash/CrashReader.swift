@@ -37,7 +37,13 @@ struct CrashReader: Sendable {
         return result
       }
       let facts = CrashFacts(dump, snapshot, input: input.name, at: input.path)
-      if let since, facts.time.map({ $0 < since }) ?? true { return result }
+      if let since {
+        guard let time = facts.time else {
+          result.messages.append("\(input.name): not counted: it does not say when the crash was, as --since asks")
+          return result
+        }
+        if time < since { return result }
+      }
       result.value = Crash(
         signature: Signature(snapshot, dump.file, nil, signatures),
         compared: compared.map { Signature(snapshot, dump.file, nil, $0) }, facts: facts)

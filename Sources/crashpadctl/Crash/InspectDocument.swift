@@ -76,9 +76,13 @@ struct InspectDocument {
     .number("bytes", "Its size.", .always) { $0.range.count })
 
   private static let crash = Record<CrashView>(
-    .object("exception", exception, "The exception; null if the process did not crash.") { view in
-      view.exception.map { (view, $0) }
-    },
+    .object(
+      "exception", exception, "The exception; null if the process did not crash, or if the exception is lost."
+    ) { view in view.exception.map { (view, $0) } },
+    .flag(
+      "exception_lost", "True if the dump's exception can't be read: then it is not known whether the process crashed.",
+      .omittable
+    ) { $0.hasLostException ? true : nil },
     .object(
       "signature", SignatureRecord.record,
       "The signature; see crashpadctl-group(5). Omitted for the dumps of a directory without `--symbols`, because their "

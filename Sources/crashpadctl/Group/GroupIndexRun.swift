@@ -56,6 +56,11 @@ struct GroupIndexRun {
         try reading.since.map { try index.part(since: $0) }
         ?? index.part(hasDays: printer.html != nil, hasInstallations: printer.html != nil || printer.format != .text)
       part.failed += update.notExamined
+      if reading.since != nil, case let count = try index.undatedCount(), count > 0 {
+        Terminal.error(
+          "crashpadctl: not counted: \(TextFormat.count(count, "crash", "crashes")) without a time, as --since asks for one"
+        )
+      }
       let shard = CrashGroups.Shard(run: "index", number: 1, total: 1)
       return printer.print(CrashGroups(shard, part, reading.rules), status, examples: reading.examples(search))
     } catch let failure as SQLiteFailure {

@@ -103,6 +103,8 @@ struct OptionRows {
     }
   }
 
+  /// Never inlined: what it needs of ArgumentParser's types would be made at each start, for the other purposes too.
+  @inline(never)
   mutating func decode<Wrapper: Decodable & OptionWrapper>(
     _ value: inout Wrapper.Value, _: Wrapper.Type, _ label: String, _ decoder: any Decoder
   ) {

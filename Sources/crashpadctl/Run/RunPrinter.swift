@@ -56,7 +56,7 @@ struct RunPrinter {
     if let view = dump.view {
       let stack = StackText(
         view: view, limit: Self.frames, style: style, hint: "crashpadctl symbolize prints them")
-      text += OverviewText(view: view, name: path, style: style).text(.head)
+      text += OverviewText(view: view, name: path, style: style).text(.head, summary: view.summary)
       for thread in view.threadStacks.prefix(1) { text += "\n" + stack.text(thread) }
       text += "\n"
     } else if let failure = dump.failure {
