@@ -82,7 +82,7 @@ package struct OwnModules: Sendable {
   }
 
   private static let applePaths = [".app/", ".appex/", "/Containers/Bundle/", "/Bundle/Application/"]
-  /// Where Xcode, under any name, has the images of the systems that it simulates.
+  /// Places of the images of simulated systems, in an Xcode of any name.
   private static let simulatorPaths = [".sdk/System/", ".sdk/usr/lib/", ".simruntime/", ".app/Contents/Developer/"]
   private static let systemPaths = [
     "/lib/", "/lib64/", "/lib32/", "/usr/lib", "/usr/share/", "/System/", "/private/preboot/", "/Library/Apple/",
