@@ -73,6 +73,7 @@ package struct Signature: Sendable, Hashable {
   // MARK: Text
 
   static let separator = " · "
+  static let maximumLength = 200
 
   /// As `joined(separator:)`, which looks up an array's conformances at run time: that takes longer than making a signature.
   static func joined(_ parts: [String]) -> String {
@@ -80,7 +81,6 @@ package struct Signature: Sendable, Hashable {
     for part in parts.dropFirst() { text += separator + part }
     return text
   }
-  static let maximumLength = 200
 
   /// Control characters, and what turns the direction of text, as `\u{1b}`.
   static func escaped(_ text: String) -> String {

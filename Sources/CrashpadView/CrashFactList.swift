@@ -127,14 +127,7 @@ package struct CrashFactList: Sendable {
       let event = report?.fields.first { $0.name == "Event" }.map { TextFormat.printable($0.value) }
       add("Event", event ?? "a resource limit was exceeded", .crash)
     case .hang:
-      let isLaunch = field("Launch Duration") != nil
-      let isSample = report.map { !$0.saysHang && !isLaunch } ?? false
-      let event =
-        report?.isDeadlock == true
-        ? "a deadlock of the main thread"
-        : isLaunch
-          ? "a slow launch" : isSample ? "samples of stacks; the report does not say that the process hung" : "a hang"
-      add("Event", event, .crash)
+      add("Event", hangEvent, .crash)
     case .stackshot:
       add("Event", "stacks of the whole system; no process crashed")
       add("", "FILE/PID and FILE/NAME show other processes")
@@ -142,6 +135,13 @@ package struct CrashFactList: Sendable {
     case .crash, .osFault: add("Crash", "not known: the report names no exception")
     }
     describeTermination()
+  }
+
+  private var hangEvent: String {
+    guard let report = snapshot.report else { return "a hang" }
+    if report.isDeadlock { return "a deadlock of the main thread" }
+    if field("Launch Duration") != nil { return "a slow launch" }
+    return report.saysHang ? "a hang" : "samples of stacks; the report does not say that the process hung"
   }
 
   private func field(_ name: String) -> String? { snapshot.report?.fields.first { $0.name == name }?.value }

@@ -14,7 +14,7 @@
 #include "install.h"
 #include "next.h"
 
-// What such a thread is to call.
+// The function that such a thread is to call, with its argument.
 struct callback {
   void (*function)(union sigval);
   union sigval value;
