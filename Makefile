@@ -105,7 +105,7 @@ test: here
 	  scripts/test .build/test/release
 
 sweep:
-	CRASHPADCTL_SWEEP=$(SWEEP) $(SWIFT) test $(OPTIMIZED) --filter SweepTests
+	CRASHPADCTL_SWEEP=$(SWEEP) $(SWIFT) test $(OPTIMIZED) $(STRICT) --filter '^SweepTests\.'
 
 # Every kind of crash in debug and release, with 1, 8 and 200 threads, alone and with other handlers, compared with gdb.
 matrix:
