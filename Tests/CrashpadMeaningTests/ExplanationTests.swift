@@ -272,7 +272,7 @@ struct ExplanationTests {
       exception.context = .x86_64(context)
       let crash = CrashEvidence(
         exception: exception, system: SystemSnapshot(architecture: .x86_64, operatingSystem: .linux), report: nil,
-        processName: "shop", threads: [crashing], crashed: 0, messages: [])
+        processName: "shop", threads: [SampleCrash.thread(0, ["app:Shop.buy()"])], crashed: 0, messages: [])
       #expect(Explanation(crash).evidence.contains { $0.text.contains("a jump through a wrong pointer") } == isJump)
     }
   }

@@ -220,20 +220,17 @@ extension CodeMeaning {
       advice: ["The message has the exception's type and its managed stack."],
       .file(".NET", "runtime, unhandled exceptions")),
     system(
-      .cause, of: .go, "Concurrent use of a map (Go)",
-      [
-        "fatal error: concurrent map writes", "fatal error: concurrent map read",
-        "fatal error: concurrent map iteration",
-      ],
+      .cause, of: .go, "Concurrent use of a Go map",
+      ["concurrent map writes", "concurrent map read and map write", "concurrent map iteration and map write"],
       "Two goroutines used one map at once, and one of them changed it",
       by: "the Go runtime: exit status 2, or SIGABRT with GOTRACEBACK=crash",
       advice: ["Guard the map with a lock, or use sync.Map; the race detector (-race) finds both places."],
       .file("Go", "src/internal/runtime/maps/map.go")),
     system(
-      .general, of: .go, "Fatal error (Go)",
+      .general, of: .go, "Error of the Go runtime",
       [
-        "fatal error: unexpected signal during runtime", "fatal error: stack overflow", "fatal error: sync: ",
-        "fatal error: runtime: ", "fatal error: found bad pointer in go heap", "runtime: out of memory",
+        "unexpected signal during runtime execution", "goroutine stack exceeds ", "sync: unlock of unlocked mutex",
+        "sync: runlock of unlocked", "found bad pointer in go heap", "runtime: out of memory",
         "runtime: cannot allocate memory",
       ],
       "The Go runtime ended the program because of an error that can't be recovered",

@@ -83,7 +83,7 @@ extension CodeMeaning {
       "An Objective-C exception was not caught: AppKit ended the app", by: "AppKit, by a trap: SIGTRAP or SIGILL",
       advice: [lastException], .apple("NSApplication, reportException(_:)")),
     function(
-      "__cxa_throw", terminateHandlers + ["__cxa_rethrow"], need: .raised(.cxx), printing: "Uncaught C++ exception",
+      "__cxa_throw", terminateHandlers, need: .raised(.cxx), printing: "Uncaught C++ exception",
       causes: [],
       advice: ["The caller of __cxa_throw threw it: read what it throws."]),
     function(
@@ -106,7 +106,7 @@ extension CodeMeaning {
       ],
       .file("libsupc++", "eh_throw.cc")),
     function(
-      .unspecific, "_objc_terminate", terminateHandlers + ["__cxa_rethrow"], need: .raised(.objectiveCOrCxx),
+      .unspecific, "_objc_terminate", terminateHandlers, need: .raised(.objectiveCOrCxx),
       "A C++ or Objective-C exception was not caught", by: uncaught,
       causes: ["The stack has no function that threw, which would tell the two apart."],
       advice: ["Look for what threw: symbols of the program may show it.", lastException],

@@ -56,7 +56,7 @@ extension CodeMeaning {
       "apple_protect_pager_data_request hit memory shortage", "There was no memory to decrypt a page", advice: memory),
     triage(
       "pmap_enter retried due to resource shortage", "The page tables had too little memory at first, and then enough",
-      advice: []),
+      advice: memory, myth: "Reports of all kinds of crashes have it, where memory was short for a moment."),
     triage(
       "Decompressor hit a failure", "A compressed page could not be restored", causes: ["Memory is damaged."],
       advice: ["One device only? Then its hardware is the suspect, not the app."]),
