@@ -257,6 +257,9 @@ struct ExplanationTests {
     }
     let deep = texts(Array(repeating: "app:Tree.walk(_:)", count: 3000))
     #expect(deep.contains { $0.contains("Tree.walk(_:) is 1000 times in the innermost 1000 frames") })
+    let sorting = Array(repeating: "merge", count: 9) + ["app:compare"]
+    #expect(
+      texts(Array(repeating: sorting, count: 100).flatMap { $0 }).contains { $0.hasPrefix("compare is 100 times") })
     for name in ["<redacted>", "???", "<deduplicated_symbol>"] {
       #expect(!texts(Array(repeating: "app:" + name, count: 60)).contains { $0.contains("recursion") })
     }

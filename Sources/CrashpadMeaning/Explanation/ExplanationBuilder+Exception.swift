@@ -404,11 +404,17 @@ extension ExplanationBuilder {
 
   /// A function that fills the stack, with the number of its frames.
   private func recursion(_ thread: CrashEvidence.Thread) -> (function: String, count: Int)? {
-    var counts: [String: Int] = [:]
+    var counts: [String: (count: Int, isOwn: Bool)] = [:]
     for frame in thread.frames.prefix(Self.searchedForRecursion) {
-      if let name = frame.function, !PlaceholderNames.isMade(name) { counts[name, default: 0] += 1 }
+      guard let name = frame.function, !PlaceholderNames.isMade(name) else { continue }
+      counts[name, default: (0, frame.isOfApp)].count += 1
     }
-    guard let most = counts.max(by: { ($0.value, $1.key) < ($1.value, $0.key) }), most.value >= 20 else { return nil }
+    // A library that calls back may be in each round many times: the program's function recurses.
+    func most(_ counts: [String: (count: Int, isOwn: Bool)]) -> (key: String, value: Int)? {
+      counts.map { (key: $0.key, value: $0.value.count) }.max { ($0.value, $1.key) < ($1.value, $0.key) }
+    }
+    guard let all = most(counts), all.value >= 20 else { return nil }
+    let most = most(counts.filter { $0.value.isOwn && $0.value.count >= 10 && 64 * $0.value.count >= all.value }) ?? all
     return (most.key, most.value)
   }
 

@@ -103,7 +103,8 @@ func sentence(_ text: String) -> String {
   // Names keep their case: functions, programs and systems such as watchOS.
   let word = text.prefix { $0 != " " }
   let isName =
-    word.contains("(") || word.contains("_") || word.dropFirst().contains(where: \.isUppercase)
+    word.contains("(") || word.contains("_") || word.utf8.count { $0 == UInt8(ascii: ":") } > 1
+    || word.dropFirst().contains(where: \.isUppercase)
     || ["dyld", "tccd", "hangtracerd", "watchdogd", "libxpc"].contains { text.hasPrefix($0) }
   // A string, because a substring's conformances are looked up at run time.
   let rest = String(text.dropFirst())
