@@ -6,8 +6,11 @@ internal import CrashpadJSON
 enum EscapedText {
   static func remove(_ text: [UInt8]) -> Removal? {
     // The string was escaped once more, for HTML: its own escapes come after those.
-    let isInHTML = ["\\&quot;", "&quot;:&quot;", "&quot;: &quot;"].contains { text[...].first(of: $0) != nil }
-    guard !isInHTML, !text[...].has(prefix: "&quot;"), let range = range(of: text) else { return nil }
+    guard text[...].first(of: "\\&quot;") == nil, !text[...].has(prefix: "&quot;"), let range = range(of: text) else {
+      return nil
+    }
+    let isInHTML = ["&quot;:&quot;", "&quot;: &quot;"].contains { text[...].first(of: $0) != nil }
+    if isInHTML, !isQuoted(text, range.lowerBound) { return nil }
     var copy = TextCopy(of: text)
     resolve(text, range, into: &copy)
     var removal = Removal(copy, "the report was the value of a string, with escapes", at: range.lowerBound)
