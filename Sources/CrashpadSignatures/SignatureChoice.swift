@@ -156,12 +156,21 @@ struct SignatureChoice {
 
   /// Whether the anchor raises for its callers: it aborts itself, or its name says that it does.
   private func isWrapper(_ own: Int, from start: Int) -> Bool {
+    if handsOnArguments(own, from: start) { return true }
     let callee = own > start ? entries[own - 1].rule : nil
     if kind.text == "abort", callee?.id == "abort" { return true }
     guard kind.isAbort || kind.text == "trap", callee.map({ $0.frameClass == .raise }) ?? true else { return false }
     guard let name = entries[own].name else { return false }
     // A generic function has one name for all types, and raises for its caller, which chose one.
     return WrapperName.isWrapper(name) || kind.isAbort && ["<T>", "[T]"].contains { name.containsBytes($0) }
+  }
+
+  /// Whether the anchor has its arguments from its callers and gives them to printf or the like: the fault is in what one of
+  /// them passed.
+  private func handsOnArguments(_ own: Int, from start: Int) -> Bool {
+    guard kind.isFault, own > start, !entries[own - 1].isOwn, let callee = entries[own - 1].name else { return false }
+    return WrapperName.takesArgumentList(callee)
+      && entries.indices[(own + 1)...].contains { isOwn($0) && entries[$0].rule == nil && entries[$0].isNamed }
   }
 
   // MARK: Stacks without the program
@@ -214,6 +223,21 @@ enum WrapperName {
     return words.contains(last) || parts.contains { last.containsBytes($0) }
   }
 
+  /// Whether a function of the C library takes the arguments of another one as a list (va_list): "__vsnprintf_internal".
+  static func takesArgumentList(_ name: String) -> Bool {
+    var name = name[...]
+    for start in ["_IO_", "___", "__", "_"] where name.hasPrefix(start) {
+      name = name.dropFirst(start.count)
+      break
+    }
+    for end in ["_internal", "_chk", "_l"] where name.hasSuffix(end) { name = name.dropLast(end.count) }
+    return lists.contains(String(name))
+  }
+
+  private static let lists = [
+    "vprintf", "vfprintf", "vsprintf", "vsnprintf", "vdprintf", "vasprintf", "vwprintf", "vfwprintf", "vswprintf",
+    "vscanf", "vfscanf", "vsscanf", "vwscanf", "vfwscanf", "vswscanf", "vsyslog", "verr", "verrx", "vwarn", "vwarnx",
+  ]
   private static let words: Set<String> = [
     "die", "fail", "crash", "abort", "terminate", "bug", "fault", "raise", "must",
   ]

@@ -69,12 +69,14 @@ struct SignatureModules {
   private let snapshot: ProcessSnapshot
   private let file: InputFile
   private let own: OwnModules
+  private let version: RuleVersion
   /// By the modules' places in the snapshot; an array, as a dictionary takes longer to make than a small dump to read.
   private var known: [SignatureModule?]
 
   init(_ snapshot: ProcessSnapshot, _ file: InputFile, inApp: [Glob], _ version: RuleVersion) {
     self.snapshot = snapshot
     self.file = file
+    self.version = version
     own = OwnModules(snapshot, additional: inApp, version: version)
     known = Array(repeating: nil, count: snapshot.modules.count)
   }
@@ -85,7 +87,8 @@ struct SignatureModules {
     let recorded = snapshot.modules[index]
     let path = recorded.name.map { name in file.withBytes { snapshot.text(name, in: $0) } } ?? ""
     let module = SignatureModule(
-      name: Self.name(path), identity: identity(recorded), isInApp: own.contains(index, path: path))
+      name: version == .first ? Self.name(path) : Self.unversioned(Self.name(path)), identity: identity(recorded),
+      isInApp: own.contains(index, path: path))
     known[index] = module
     return module
   }
@@ -111,6 +114,14 @@ struct SignatureModules {
   private static func name(_ path: String) -> String {
     let name = lastPathComponent(path)
     return name.isEmpty ? "(unnamed module)" : name
+  }
+
+  /// "libz.so.1" of "libz.so.1.2.13": a process loads the first, which is a link, and the kernel's list has the second.
+  static func unversioned(_ name: String) -> String {
+    guard let mark = name.firstRange(of: ".so.") else { return name }
+    let version = name[mark.upperBound...]
+    guard version.utf8.allSatisfy({ (0x30...0x39).contains($0) || $0 == UInt8(ascii: ".") }) else { return name }
+    return String(name[..<mark.upperBound]) + version.prefix { $0 != "." }
   }
 
   private func identity(_ module: ModuleSnapshot) -> String {

@@ -186,11 +186,11 @@ package struct CrashFactList: Sendable {
 
   private mutating func describeJetsam() {
     guard let jetsam = snapshot.report?.jetsam else { return }
-    let page = jetsam.pageSize ?? 16384
     func size(_ process: ReportSnapshot.JetsamProcess) -> String {
-      process.residentPages.map {
-        ", \(grouped($0.multipliedReportingOverflow(by: page).partialValue >> 20)) MiB"
-      } ?? ""
+      guard let pages = process.residentPages else { return "" }
+      // The size of a page differs between devices.
+      guard let page = jetsam.pageSize else { return ", \(TextFormat.count(Int(clamping: pages), "page"))" }
+      return ", \(grouped(pages.multipliedReportingOverflow(by: page).partialValue >> 20)) MiB"
     }
     let killed = jetsam.processes.filter { $0.reason != nil }
     for (index, process) in killed.prefix(4).enumerated() {

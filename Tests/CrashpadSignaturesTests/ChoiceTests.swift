@@ -404,6 +404,16 @@ struct ChoiceTests {
     #expect(
       Self.signature(Self.kind("trap", fault: true), ["Shop::add(Panic const&)|Shop", "load|Shop"]).text
         == "trap · Shop::add(Panic const&)")
+    // A function that hands its arguments on to printf faults for a caller.
+    for list in ["__vsnprintf_internal", "vfprintf", "__vsprintf_chk", "_IO_vfscanf", "vsyslog"] {
+      let frames = ["strlen|libc.so.6", "\(list)|libc.so.6", "note|shop", "load|shop", "main|shop"]
+      #expect(
+        Self.signature(Self.kind("bad-access[wild]", fault: true), frames).text == "bad-access[wild] · note · load")
+    }
+    for callee in ["snprintf", "vmprintf", "__vfprintf_internals"] {
+      let frames = ["strlen|libc.so.6", "\(callee)|libc.so.6", "note|shop", "load|shop"]
+      #expect(!Self.signature(Self.kind("bad-access[wild]", fault: true), frames).text.hasSuffix(" · load"))
+    }
     // Neither a fault in such a function nor a trap in abort(3) is raised for a caller.
     #expect(
       Self.signature(Self.kind("bad-access[null]", fault: true), ["panic_now|shop", "load|shop"]).text

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import CrashpadSignatures
+@testable import CrashpadSignatures
 import CrashpadSnapshot
 import Testing
 
@@ -18,6 +18,15 @@ struct OwnModuleTests {
     "/Users/jo/Library/Developer/CoreSimulator/Devices/1/data/Containers/Bundle/Application/2/Orrery.app/Orrery",
     "/private/var/containers/Bundle/Application/2/Orrery.app/Frameworks/Gear.framework/Gear",
   ]
+
+  @Test func `A library has one name by its link and by its file`() {
+    for (file, name) in [
+      ("libz.so.1.2.13", "libz.so.1"), ("libsqlite3.so.0.8.6", "libsqlite3.so.0"), ("libz.so.1", "libz.so.1"),
+      ("libc-2.31.so", "libc-2.31.so"), ("libx.so", "libx.so"), ("libx.so.old.2", "libx.so.old.2"), ("a.so.", "a.so."),
+    ] {
+      #expect(SignatureModules.unversioned(file) == name)
+    }
+  }
 
   @Test func `Images of a simulated system are the system's, and a bundle of tests is the program's`() {
     for operatingSystem in [OperatingSystem.ios, .macos] {

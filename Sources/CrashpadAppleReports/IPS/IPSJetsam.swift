@@ -31,9 +31,9 @@ extension ReportBuilder {
     readOwnFacts(body[OwnFacts.key])
   }
 
-  /// These reports do not state the processor; they are of devices, whose processor is one of ARM.
+  /// These reports do not state the processor. That of a device is one of ARM; a Mac may have another.
   private mutating func assumeDevice() {
-    guard snapshot.system.architecture == .unknown else { return }
+    guard snapshot.system.architecture == .unknown, snapshot.system.operatingSystem != .macos else { return }
     snapshot.system.architecture = .arm64
     report.isArchitectureInferred = true
   }
