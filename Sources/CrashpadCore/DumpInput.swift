@@ -27,10 +27,10 @@ public struct DumpInput: Sendable {
     let file: InputFile
     do { file = try InputFile(path) } catch Errno.notDirectory {
       guard let part = ArchiveMemberPath(path) else { throw Errno.notDirectory }
-      try self.init(InputFile(part.file), name: path, part: part.name)
+      try self.init(InputFile(part.file), name: path, part: part.name, hasPath: true)
       return
     }
-    try self.init(file, name: path)
+    try self.init(file, name: path, hasPath: true)
   }
 
   /// The dumps and reports in a zip or tar archive, as paths below `path`; empty if the file is not an archive.
@@ -81,14 +81,15 @@ public struct DumpInput: Sendable {
     unwrapping = nil
   }
 
-  /// - Parameter name: decides on the format of content that does not show its own.
-  private init(_ file: InputFile, name: FilePath?, part: String = "") throws {
+  /// - Parameters:
+  ///   - name: decides on the format of content that does not show its own.
+  ///   - hasPath: whether parts can be asked for by paths below that of the file.
+  private init(_ file: InputFile, name: FilePath?, part: String = "", hasPath: Bool = false) throws {
     var part = part
     let packed = try ArchiveInput.open(file, &part)
     let wrapped = try packed.checkingReading { try WrappedInput.open(packed, &part) }
     let whole = wrapped?.file ?? packed
-    // A stream has no name that a part could be asked for by.
-    if part.isEmpty, name != nil, case let count = try whole.checkingReading({ Self.diagnosticCount(of: whole) }),
+    if part.isEmpty, hasPath, case let count = try whole.checkingReading({ Self.diagnosticCount(of: whole) }),
       count > 0
     {
       throw DumpInputFailure.severalReports(count)

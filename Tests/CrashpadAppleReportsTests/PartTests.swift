@@ -71,6 +71,9 @@ struct PartTests {
     #expect(result.text.contains("org.example.app, 1.\(number)\n"), "\(result.text)")
     #expect(!result.errorText.contains("report-more-diagnostics"))
     #expect(try Tool.shell("crashpadctl validate payloads.json/\(number)", in: folder).status == 0)
+    let all = try Tool.shell("crashpadctl group payloads.json; crashpadctl inspect - < payloads.json", in: folder)
+    #expect(all.text.contains("4 reports in ") || all.text.contains("4 crashes in "), "\(all.text)")
+    #expect(all.errorText.contains("report-more-diagnostics"))
     let redacted = try Tool.shell(
       "crashpadctl redact -o r payloads.json/\(number) && crashpadctl inspect r", in: folder)
     #expect(redacted.text.contains("EXC_BAD_ACCESS"))

@@ -51,6 +51,20 @@ struct EndedWorkerTests {
     #expect(try WorkerClient.answers(in: Data(folder.bytes(of: "answers"))).answers.map(\.id) == ["one"])
   }
 
+  @Test("A payload of several diagnostics in a request is read by its first crash, as no path can ask for the others")
+  func payload() throws {
+    let payload = """
+      {"hangDiagnostics": [{"diagnosticMetaData": {"hangDuration": "7 sec"}}],
+      "crashDiagnostics": [{"diagnosticMetaData": {"exceptionType": 1, "exceptionCode": 1, "signal": 11}}]}
+      """
+    let request = WorkerClient.request("one", "explain", Data(payload.utf8))
+    let folder = try TemporaryFolder()
+    try request.write(to: folder.url("requests"))
+    let answer = try Tool.shell("crashpadctl worker --no-system < requests", in: folder)
+    #expect(answer.status == 0)
+    #expect(answer.text.contains("EXC_BAD_ACCESS"), "\(answer.text)")
+  }
+
   @Test("A worker in the middle of a request that does not come waits for the grace, or for a second signal")
   func half() throws {
     let folder = try TemporaryFolder()
