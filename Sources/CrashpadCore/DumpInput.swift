@@ -48,10 +48,14 @@ public struct DumpInput: Sendable {
     return count > 0 ? count : diagnosticCount(of: inner)
   }
 
-  /// The number of diagnostics in a payload of MetricKit that has several, each of which is a report; 0 for other files.
+  /// The bytes that are read to take out all diagnostics of a payload: each of them takes one reading of the whole.
+  private static let maximumReading = 256 << 20
+
+  /// The number of diagnostics in a payload of MetricKit that has several, each of which is a report; 0 for other files, and
+  /// for payloads with more than can be read in a few seconds.
   private static func diagnosticCount(of file: InputFile) -> Int {
     let count = file.withBytes { ReportParts.count(InputFormat.of($0)?.reportFormat, in: $0) }
-    return count > 1 ? count : 0
+    return count > 1 && count <= maximumReading / max(1, file.byteCount) ? count : 0
   }
 
   /// Whether the first bytes are those of a dump, which is opened once.

@@ -55,11 +55,7 @@ struct OtherTextTests {
     Text("ANR in com.example.wheel (com.example.wheel/.Main)", "does not respond"),
     Text("\"main\" prio=5 tid=1 Blocked", "does not respond"),
     Text("#00 pc 00042740 /system/lib/libwheel.so (turn+12)", "Android"),
-    Text("free(): double free detected in tcache 2", "the C library"),
-    Text("malloc(): corrupted top size", "the C library"), Text("double free or corruption (out)", "the C library"),
-    Text("*** stack smashing detected ***: terminated", "the C library"),
     Text("Unhandled exception. System.NullReferenceException: no gear", ".NET"),
-    Text("    at turn (/src/wheel.js:7:5)", "JavaScript"),
     Text("memorystatus: killing process 77 [Wheel] in high band FOREGROUND (100)", "the kernel about memory"),
     Text(
       "./wheel: error while loading shared libraries: libgear.so.1: cannot open shared object file",

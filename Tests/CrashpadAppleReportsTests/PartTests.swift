@@ -79,6 +79,17 @@ struct PartTests {
     #expect(redacted.text.contains("EXC_BAD_ACCESS"))
   }
 
+  @Test("A payload of very many diagnostics is read by its first crash, in bounded time")
+  func manyDiagnostics() throws {
+    let folder = try TemporaryFolder()
+    let hangs = Array(repeating: "{}", count: 30_000).joined(separator: ",")
+    try folder.write(Array("{\"hangDiagnostics\":[\(hangs)],\"crashDiagnostics\":[{}]}".utf8), to: "many.json")
+    let result = try Tool.shell(
+      "crashpadctl inspect many.json | head -n 1; crashpadctl inspect many.json/2 | head -n 1", in: folder)
+    #expect(result.text.hasPrefix("many.json: ") && result.text.contains("\nmany.json/2: "), "\(result.text)")
+    #expect(result.errorText.contains("they are not read: 30000"), "\(result.errorText)")
+  }
+
   @Test("An archive of many is read whole, and by its members")
   func members() throws {
     let folder = try folder()

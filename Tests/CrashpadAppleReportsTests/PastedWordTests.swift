@@ -159,6 +159,11 @@ struct PastedWordTests {
       (#"{"event_id":"1","platform":"cocoa","exception":{"values":[]}}"#, "Sentry"),
       ("  \"instruction_addr\" = 952584836;\n  \"object_name\" = \"Orrery\";\n", "KSCrash"),
       ("## Exception in Orrery\n\n[View on Bugsnag](x)\n\n## Stacktrace\n", "Bugsnag"),
+      ("free(): double free detected in tcache 2\n", "the C library"),
+      ("malloc(): corrupted top size\n", "the C library"),
+      ("double free or corruption (out)\n", "the C library"),
+      ("*** stack smashing detected ***: terminated\n", "the C library"),
+      ("    at turn (/src/wheel.js:7:5)\n", "JavaScript"),
       ("+ 2663 main (in Orrery) + 39 [0x100001be7] main.m:65\n+ 2557 turn (in Orrery) + 1 [0x100001c00]\n", "sample"),
     ])
   func names(_ text: String, _ name: String) {

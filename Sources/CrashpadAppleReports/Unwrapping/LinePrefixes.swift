@@ -141,16 +141,16 @@ enum PrefixForm {
     for start in starts { common = common.prefix(zip(common, start).prefix { $0 == $1 }.count) }
     // Lines of JSON are indented in addition.
     if starts.count >= 2, starts.allSatisfy({ $0.trimmed.elementsEqual(common.trimmed) }) {
-      return .constant(Array(common) + (isWide(starts, common) ? [0x20] : []))
+      return .constant(widened(common, starts))
     }
     common = common.prefix { !$0.isDigit && !$0.isLetter && ![0x28, 0x5b, 0x7b, 0x3c, 0x22].contains($0) }
-    if common.trimmed.isEmpty { return nil }
-    return .constant(Array(common) + (isWide(starts, common) ? [0x20] : []))
+    return common.trimmed.isEmpty ? nil : .constant(widened(common, starts))
   }
 
-  /// Whether some lines have a blank behind the mark of a quotation and others none.
-  private static func isWide(_ starts: [TextBytes], _ common: TextBytes) -> Bool {
-    isQuoted(common) && starts.contains { $0.dropFirst(common.count).first == 0x20 }
+  /// The marks of a quotation with the blank that some lines have behind them.
+  private static func widened(_ common: TextBytes, _ starts: [TextBytes]) -> [UInt8] {
+    let isWide = isQuoted(common) && starts.contains { $0.dropFirst(common.count).first == 0x20 }
+    return Array(common) + (isWide ? [0x20] : [])
   }
 
   /// Whether a text is ">> " or the like.

@@ -32,12 +32,11 @@ package struct GuardCode: Sendable {
   }
 
   private static func facts(type: UInt64, flavor: UInt64, target: UInt32, subcode: UInt64?) -> [DecodedFact] {
-    // The target of MACH_PORT's EXCEPTION_BEHAVIOR_ENFORCE is no name of a port.
-    let hasPort = flavor != 6
     func fact(_ label: String, _ value: UInt64?) -> DecodedFact? { value.map { DecodedFact(label, hex($0)) } }
     let facts: [DecodedFact?] =
       switch type {
-      case 1: [fact(hasPort ? "port" : "target", UInt64(target)), fact("payload", subcode)]
+      // The target of EXCEPTION_BEHAVIOR_ENFORCE is no name of a port.
+      case 1: [fact(flavor == 6 ? "target" : "port", UInt64(target)), fact("payload", subcode)]
       case 2: [DecodedFact("file descriptor", "\(target)"), fact("guard", subcode)]
       case 3: [DecodedFact("namespace", namespaceName(target)), fact("reason", subcode)]
       case 4: [DecodedFact("process", "\(target)"), fact("guard", subcode)]

@@ -410,11 +410,12 @@ extension ExplanationBuilder {
       counts[name, default: (0, frame.isOfApp)].count += 1
     }
     // A library that calls back may be in each round many times: the program's function recurses.
-    func most(_ counts: [String: (count: Int, isOwn: Bool)]) -> (key: String, value: Int)? {
+    func mostFrequent(_ counts: [String: (count: Int, isOwn: Bool)]) -> (key: String, value: Int)? {
       counts.map { (key: $0.key, value: $0.value.count) }.max { ($0.value, $1.key) < ($1.value, $0.key) }
     }
-    guard let all = most(counts), all.value >= 20 else { return nil }
-    let most = most(counts.filter { $0.value.isOwn && $0.value.count >= 10 && 64 * $0.value.count >= all.value }) ?? all
+    guard let all = mostFrequent(counts), all.value >= 20 else { return nil }
+    let most =
+      mostFrequent(counts.filter { $0.value.isOwn && $0.value.count >= 10 && 64 * $0.value.count >= all.value }) ?? all
     return (most.key, most.value)
   }
 
