@@ -108,12 +108,14 @@ sweep:
 	CRASHPADCTL_SWEEP=$(SWEEP) $(SWIFT) test $(OPTIMIZED) $(STRICT) --filter '^SweepTests\.'
 
 # Every kind of crash in debug and release, with 1, 8 and 200 threads, alone and with other handlers, compared with gdb.
+# TESTS names the directory of tests that were built already.
 matrix:
 	scripts/handler-library $(HANDLER)
-	$(SWIFT) build --build-tests
+	$(if $(TESTS),,$(SWIFT) build $(QUICK) --build-tests $(STRICT))
+	$(SWIFT) build --product crashing-program
 	$(SWIFT) build -c release --scratch-path .build-matrix --product crashing-program
 	CRASHPADCTL_MATRIX=$(CURDIR)/.build/debug/crashing-program:$(CURDIR)/.build-matrix/release/crashing-program \
-	  $(SWIFT) test --skip-build --filter AgreementTests.CaptureTests
+	  scripts/test $(or $(TESTS),.build/test/release) AgreementTests.CaptureTests
 
 # All tests with all of their cases, on a disk, optimized as the installed tool: with servers and runtimes that have crash
 # handlers of their own, on a cluster of Spark, and with dumps of a program that runs for SOAK_SECONDS; then the matrix and
@@ -125,7 +127,7 @@ soak:
 	CRASHPADCTL_HANDLER_LIBRARY=$(CURDIR)/$(HANDLER) CRASHPADCTL_SOAK=1 CRASHPADCTL_UNHARMED="$(SOAK_SECONDS) 1" \
 	  CRASHPADCTL_CLUSTER=600 TMPDIR=$${TMPDIR:-/var/tmp} scripts/test .build-sweep/release
 	scripts/outside .build-sweep/release .build-sweep/release/crashpadctl --whole
-	$(MAKE) matrix
+	$(MAKE) matrix TESTS=.build-sweep/release
 	$(MAKE) sweep
 	@if [ -n "$$MINIDUMPS" ] && command -v minidump-stackwalk >/dev/null; then \
 	  Tests/Peers/compare-stacks .build-sweep/release/crashpadctl "$$MINIDUMPS"; \
