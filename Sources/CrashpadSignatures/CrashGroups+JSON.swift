@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+internal import CrashpadBytes
 package import CrashpadJSON
 internal import CrashpadSnapshot
 
@@ -96,7 +97,7 @@ extension CrashGroups {
     }
   }
 
-  private static func write(_ days: [GroupCounts.DeviceDay: Int], to json: inout JSONWriter) {
+  private static func write(_ days: KeyedTable<GroupCounts.DeviceDay, Int>, to json: inout JSONWriter) {
     if days.isEmpty { return }
     json.array("device_days") { json in
       for (day, count) in days.sorted(by: { ($0.key.number, $0.key.device) < ($1.key.number, $1.key.device) }) {
@@ -138,7 +139,7 @@ extension CrashGroups {
       var part = Part()
       part.failed = Self.count(shard["failed"]) ?? 0
       for cell in shard["cells"]?.elements ?? [] { try part.read(cell) }
-      parts[Shard(run: run, number: number, total: total)] = part
+      parts.set(Shard(run: run, number: number, total: total), part)
     }
   }
 

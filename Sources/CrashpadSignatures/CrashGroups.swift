@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+internal import CrashpadBytes
+
 /// The crashes of some inputs by their signatures: counted in parts that may be put together in any order.
 package struct CrashGroups: Sendable, Hashable {
   /// A part of the inputs: every shard of one run has other inputs.
@@ -21,7 +23,7 @@ package struct CrashGroups: Sendable, Hashable {
   package struct Part: Sendable, Hashable {
     /// The number of inputs without a crash.
     package var failed = 0
-    package internal(set) var cells: [GroupCounts.Key: GroupCounts] = [:]
+    package internal(set) var cells = KeyedTable<GroupCounts.Key, GroupCounts>()
 
     package init() {}
 
@@ -30,14 +32,14 @@ package struct CrashGroups: Sendable, Hashable {
     }
   }
 
-  package internal(set) var parts: [Shard: Part] = [:]
+  package internal(set) var parts = KeyedTable<Shard, Part>()
   /// The version of the rules that made the signatures; nil if there are none yet.
   package internal(set) var rules: RuleVersion?
 
   package init() {}
 
   package init(_ shard: Shard, _ part: Part, _ rules: RuleVersion = .current) {
-    parts = [shard: part]
+    parts.set(shard, part)
     self.rules = rules
   }
 
@@ -55,7 +57,7 @@ package struct CrashGroups: Sendable, Hashable {
     rules = rules ?? other.rules
     for (shard, part) in other.parts {
       if let known = parts[shard], known != part { throw .content(shard) }
-      parts[shard] = part
+      parts.set(shard, part)
     }
   }
 
@@ -105,7 +107,7 @@ package struct CrashGroups: Sendable, Hashable {
   ///   - joinsRaw: whether crashes without names go to the group that has their raw signature, if just one with names does.
   /// - Returns: the largest first, then by id.
   package func groups(by order: Order, joinsRaw: Bool = false) -> [Group] {
-    var cells: [GroupCounts.Key: GroupCounts] = [:]
+    var cells = KeyedTable<GroupCounts.Key, GroupCounts>()
     for part in parts.values { for (key, cell) in part.cells { cells[key, default: GroupCounts()].add(cell) } }
     cells = TwinSearch.resolved(cells)
     let named = joinsRaw ? Self.namedByRaw(cells.keys) : [:]

@@ -59,9 +59,9 @@ package struct GroupCounts: Sendable, Hashable {
   /// The accounts by which further reports of counted crashes are recognized.
   package internal(set) var accounts: Set<CrashAccount> = []
   /// Reports that may be of a crash that is counted elsewhere, and how often each is there: that is known when all are.
-  package internal(set) var waiting: [WaitingReport: Int] = [:]
-  package internal(set) var days: [Day: Int] = [:]
-  package internal(set) var deviceDays: [DeviceDay: Int] = [:]
+  package internal(set) var waiting = KeyedTable<WaitingReport, Int>()
+  package internal(set) var days = KeyedTable<Day, Int>()
+  package internal(set) var deviceDays = KeyedTable<DeviceDay, Int>()
   /// Seconds since 1970.
   package internal(set) var first: Int64?
   package internal(set) var last: Int64?
@@ -131,7 +131,7 @@ package struct GroupCounts: Sendable, Hashable {
   var withoutAccounts: GroupCounts {
     var cell = self
     cell.accounts = []
-    cell.waiting = [:]
+    cell.waiting = KeyedTable()
     return cell
   }
 

@@ -10,8 +10,12 @@ final class SignatureNames: Sendable {
     let rule: FrameRule?
   }
   let version: RuleVersion
-  /// By symbol and module. A key of a type of its own takes longer to make a dictionary of than a small dump to read.
-  private let known = Mutex<[String: Value]>([:])
+  /// In a type of its own: a mutex destroys its value by its type, and that of a table alone would be made at run time.
+  private struct Known: Sendable {
+    /// By symbol and module.
+    var values = KeyedTable<String, Value>()
+  }
+  private let known = Mutex(Known())
   /// Names of hostile dumps are not kept without end.
   private static let capacity = 1 << 16
 
@@ -140,7 +144,7 @@ final class SignatureNames: Sendable {
     let module = place.module?.name
     let kind = version == .first ? "" : "\0\(isInlined)\(place.isGo)\(file ?? "")"
     let key = (module ?? "\u{1}") + "\0" + (symbol ?? "\u{1}") + kind
-    if let value = known.withLock({ $0[key] }) { return value }
+    if let value = known.withLock({ $0.values[key] }) { return value }
     let image = module.map { name in
       name.hasSuffix(".debug.dylib") ? String(name.dropLast(12)) : String(name.prefix { $0 != "." })
     }
@@ -152,8 +156,8 @@ final class SignatureNames: Sendable {
     if version != .first, compared?.isEmpty == true { compared = name }
     let value = Value(name: name, rule: rule(compared, symbol, in: place, file, isInlined: isInlined))
     known.withLock { known in
-      if known.count >= Self.capacity { known.removeAll() }
-      known[key] = value
+      if known.values.count >= Self.capacity { known.values.removeAll() }
+      known.values.set(key, value)
     }
     return value
   }

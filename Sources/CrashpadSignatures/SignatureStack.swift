@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+internal import CrashpadBytes
+
 /// A stack with the decisions about its frames, as both versions of the rules make them.
 struct SignatureStack {
   let entries: [StackEntry]

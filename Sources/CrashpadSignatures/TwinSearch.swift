@@ -2,6 +2,8 @@
 /// Finds reports of one crash among the reports of all groups, so that each crash is counted once: a handler, the
 /// system and MetricKit may each report the same crash.
 struct TwinSearch {
+  typealias Cells = KeyedTable<GroupCounts.Key, GroupCounts>
+
   private struct Entry {
     let account: CrashAccount
     let key: GroupCounts.Key
@@ -51,7 +53,7 @@ struct TwinSearch {
 
   private var buckets: [Place: Bucket] = [:]
 
-  private init(_ cells: [GroupCounts.Key: GroupCounts]) {
+  private init(_ cells: Cells) {
     for (key, cell) in cells {
       for account in cell.accounts { add(Entry(account: account, key: key)) }
       for report in cell.waiting.keys {
@@ -68,28 +70,29 @@ struct TwinSearch {
 
   /// The counts by signature in which each crash counts once. The other reports of a crash (its twins) are counted in
   /// `twins` of the same signature.
-  static func resolved(_ cells: [GroupCounts.Key: GroupCounts]) -> [GroupCounts.Key: GroupCounts] {
+  static func resolved(_ cells: Cells) -> Cells {
     let waiting = cells.values.reduce(0) { $0 + $1.waiting.values.reduce(0, +) }
     let cells = waiting > 1 ? withoutOtherForms(cells) : cells
     // A crash that waits alone has no twin.
     let mayHaveTwins = waiting > 1 || waiting == 1 && cells.values.contains { !$0.accounts.isEmpty }
-    let search = TwinSearch(mayHaveTwins ? cells : [:])
-    var resolved = cells.mapValues { $0.withoutAccounts }
+    let search = TwinSearch(mayHaveTwins ? cells : Cells())
+    var resolved = Cells()
+    for (key, cell) in cells { resolved.set(key, cell.withoutAccounts) }
     for (key, cell) in cells {
       for (report, count) in cell.waiting {
         if let account = CrashAccount(report.facts), let twin = search.twin(of: account) {
-          resolved[twin]?.twins += count
+          resolved[twin, default: GroupCounts()].twins += count
         } else {
-          for _ in 0..<count { resolved[key]?.count(report.facts) }
+          for _ in 0..<count { resolved[key, default: GroupCounts()].count(report.facts) }
         }
       }
     }
-    return resolved.filter { $0.value.count > 0 }
+    return resolved.filter { _, cell in cell.count > 0 }
   }
 
   /// The counts in which each crash that has several forms (a dump and its minidump) is kept in one: that of the first
   /// input.
-  private static func withoutOtherForms(_ cells: [GroupCounts.Key: GroupCounts]) -> [GroupCounts.Key: GroupCounts] {
+  private static func withoutOtherForms(_ cells: Cells) -> Cells {
     var chosen: [ReportForm: (report: WaitingReport, key: GroupCounts.Key)] = [:]
     for (key, cell) in cells {
       for report in cell.waiting.keys {
@@ -100,13 +103,17 @@ struct TwinSearch {
     }
     var once = cells
     for (key, cell) in cells {
+      var waiting = KeyedTable<WaitingReport, Int>()
       for (report, count) in cell.waiting {
-        guard let form = ReportForm(report.facts), let first = chosen[form] else { continue }
+        guard let form = ReportForm(report.facts), let first = chosen[form] else {
+          waiting.set(report, count)
+          continue
+        }
         let isFirst = first.key == key && first.report == report
-        if isFirst, count == 1 { continue }
-        once[key]?.waiting[report] = isFirst ? 1 : nil
-        once[first.key]?.copies += isFirst ? count - 1 : count
+        if isFirst { waiting.set(report, 1) }
+        once[first.key, default: GroupCounts()].copies += isFirst ? count - 1 : count
       }
+      once[key, default: GroupCounts()].waiting = waiting
     }
     return once
   }

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+internal import CrashpadBytes
+
 /// A function's name in parts: what tells it, and its arguments, of which a narrow place shows the brackets alone.
 package struct FunctionParts: Sendable {
   package struct Part: Sendable, Hashable {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+internal import CrashpadBytes
 internal import CrashpadSnapshot
 
 /// `ExportLogsServiceRequest` of the OpenTelemetry protocol in its JSON form, with the events `app.crash` and `session.end`.

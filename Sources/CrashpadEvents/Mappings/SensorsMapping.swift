@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+internal import CrashpadBytes
 internal import CrashpadSnapshot
 
 /// The events and the envelope of Sensors Analytics' SDK for iOS, 4.9.0.

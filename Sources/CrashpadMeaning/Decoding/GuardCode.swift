@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+internal import CrashpadBytes
+
 /// The code words of EXC_GUARD.
 ///
 /// Reports print the first one as a decimal number after "Termination Reason: GUARD".

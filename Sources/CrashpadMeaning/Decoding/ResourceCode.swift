@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+internal import CrashpadBytes
+
 /// The code words of EXC_RESOURCE.
 ///
 /// In XNU, the macros that decode WAKEUPS have the masks of two fields swapped; this

@@ -55,6 +55,15 @@ private struct Rank: Sendable, Hashable, Comparable {
 package struct EvidenceSearch: Sendable {
   private let messages: [CodeMeaning]
   private let functions: [CodeMeaning]
+  /// The texts of all messages' rows.
+  private let texts: [Text]
+
+  /// A text of a row, with its first bytes, by which most texts are known not to be in a message.
+  private struct Text: Sendable {
+    let row: Int32
+    let number: Int32
+    let start: TextStarts.Start
+  }
 
   /// All rows of the table.
   package static let all = EvidenceSearch(messages: CodeMeaning.messages, functions: CodeMeaning.functions)
@@ -62,6 +71,14 @@ package struct EvidenceSearch: Sendable {
   package init(messages: [CodeMeaning], functions: [CodeMeaning]) {
     self.messages = messages
     self.functions = functions
+    var texts: [Text] = []
+    texts.reserveCapacity(messages.count * 2)
+    for row in messages.indices {
+      for (number, alias) in messages[row].aliases.enumerated() {
+        texts.append(Text(row: Int32(row), number: Int32(number), start: TextStarts.Start(alias)))
+      }
+    }
+    self.texts = texts
   }
 
   /// The statement that says most of a crash; nil if nothing on its stacks or in its messages is known.
@@ -103,18 +120,21 @@ package struct EvidenceSearch: Sendable {
     let name = message.exception?.lowercased()
     // Words before the reason are the runtime's, and the same for all exceptions.
     let reason = message.reason.flatMap { $0.isEmpty || name == nil ? nil : $0.lowercased() }
+    var starts = TextStarts(whole)
+    if let name { starts.add(name) }
+    if let reason { starts.add(reason) }
     var best: (row: Int, rank: Rank)?
     // By number: a row has so much text that copying each of them takes as long as the search.
-    for row in messages.indices {
+    for text in texts where starts.mayHave(text.start) {
+      let row = Int(text.row)
       let grounds = messages[row].grounds
       if let writer = message.runtime, let own = grounds.runtime, own != writer { continue }
-      for alias in messages[row].aliases {
-        let isName = alias == name
-        guard isName || (grounds.level < .kind ? reason ?? whole : whole).containsBytes(alias) else { continue }
-        let rank = Rank(
-          level: grounds.level, isText: !isName, distance: distance, length: alias.utf8.count, name: messages[row].name)
-        if best.map({ rank < $0.rank }) ?? true { best = (row, rank) }
-      }
+      let alias = messages[row].aliases[Int(text.number)]
+      let isName = alias == name
+      guard isName || (grounds.level < .kind ? reason ?? whole : whole).containsBytes(alias) else { continue }
+      let rank = Rank(
+        level: grounds.level, isText: !isName, distance: distance, length: alias.utf8.count, name: messages[row].name)
+      if best.map({ rank < $0.rank }) ?? true { best = (row, rank) }
     }
     return best.map {
       Verdict(row: messages[$0.row], place: place, line: line(of: text, for: messages[$0.row]), rank: $0.rank)

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+internal import CrashpadBytes
+
 /// The possible meanings of a code.
 package struct CodeAnswer: Sendable {
   /// The words of the question.

@@ -28,8 +28,9 @@ extension CodeMeaning {
   /// Functions of runtimes and libraries that end the process. `aliases` are spelled as in stacks. Which of several on a
   /// stack counts is in `EvidenceSearch`, whatever their order here.
   static let functions: [CodeMeaning] =
-    exceptionFunctions + runtimeFunctions + libraryFunctions + cxxFunctions + rustFunctions + goFunctions
-    + frameworkFunctions
+    together(
+      exceptionFunctions, runtimeFunctions, libraryFunctions, cxxFunctions, rustFunctions, goFunctions,
+      frameworkFunctions)
 
   private static let terminated = "the C++ runtime, by abort(): SIGABRT"
   static let uncaught = "abort(), after an exception that was not caught: SIGABRT"

@@ -34,7 +34,15 @@ extension CodeMeaning {
   /// Messages of runtimes. A message is identified by the texts in `aliases`, or by the name of its exception. Which of
   /// several rows counts is in `EvidenceSearch`, whatever their order here.
   static let messages: [CodeMeaning] =
-    swiftMessages + objectiveCMessages + systemMessages + cxxMessages + frameworkMessages
+    together(swiftMessages, objectiveCMessages, systemMessages, cxxMessages, frameworkMessages)
+
+  /// The rows of several tables. The operator + copies those of the first ones again for each table.
+  static func together(_ tables: [CodeMeaning]...) -> [CodeMeaning] {
+    var rows: [CodeMeaning] = []
+    rows.reserveCapacity(tables.reduce(0) { $0 + $1.count })
+    for table in tables { rows += table }
+    return rows
+  }
 
   private static let stack = "Look at the crashed thread: the first frame of the app is the line."
 

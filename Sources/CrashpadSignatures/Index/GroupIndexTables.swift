@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+internal import CrashpadBytes
+
 /// The tables of an index, and what makes one of another version into one of this.
 enum GroupIndexTables {
   /// "cpgi", in the file's header.

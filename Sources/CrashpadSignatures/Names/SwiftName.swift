@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+internal import CrashpadBytes
+
 /// Names of Swift, as its demangler prints them in full or simplified, and as Apple's reports have them.
 ///
 /// Labels of parameters stay, as they tell one method from another; types go.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import CCrashpadCapstone
+internal import CrashpadBytes
 package import CrashpadSnapshot
 
 /// The instructions around one address, by the system's capstone.

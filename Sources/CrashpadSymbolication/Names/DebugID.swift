@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+internal import CrashpadBytes
 package import CrashpadSnapshot
 
 /// The id of one build of a module, in Breakpad's form: the UUID of a Mach-O file, the first 16 bytes of an ELF file's

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+internal import CrashpadBytes
+
 /// Demangles Rust's older names: C++ nested names with a hash at the end, and escapes for characters that C++ does not
 /// allow.
 enum RustLegacySymbol {

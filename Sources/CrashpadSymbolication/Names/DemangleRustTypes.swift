@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+internal import CrashpadBytes
+
 // Types and constants in Rust's mangled names
 
 extension RustSymbol {

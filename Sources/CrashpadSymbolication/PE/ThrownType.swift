@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+internal import CrashpadBytes
 package import CrashpadSnapshot
 
 /// The type of the object that a program of Microsoft's C++ compiler threw, from the description that the compiler made of it.

@@ -23,9 +23,34 @@ package final class WalkedMemory: Sendable {
       (snapshot.threads.compactMap { $0.stack?.isSynthetic == false ? $0.stack?.region : nil }
       + snapshot.extraMemory + snapshot.intermediateDumpExtraMemory).filter { !$0.content.isEmpty }
       .map { Region(address: $0.address, content: $0.content) }
-    // Most dumps are in order. Sorting needs types that are made at run time, which costs more than reading a small dump.
+    // Most dumps are in order.
     let isSorted = recorded.indices.dropFirst().allSatisfy { recorded[$0 - 1].address <= recorded[$0].address }
-    regions = isSorted ? recorded : recorded.sorted { $0.address < $1.address }
+    regions = isSorted ? recorded : Self.sorted(recorded)
+  }
+
+  /// Sorts by merging. The standard library's sort has an array of ranges, a type that is made at run time: that takes longer than
+  /// reading a small dump.
+  private static func sorted(_ regions: [Region]) -> [Region] {
+    var (from, to) = (regions, regions)
+    var width = 1
+    while width < regions.count {
+      for start in stride(from: 0, to: regions.count, by: 2 * width) {
+        var (left, right) = (start, min(start + width, regions.count))
+        let (middle, end) = (right, min(start + 2 * width, regions.count))
+        for place in start..<end {
+          if left < middle, right == end || from[left].address <= from[right].address {
+            to[place] = from[left]
+            left += 1
+          } else {
+            to[place] = from[right]
+            right += 1
+          }
+        }
+      }
+      swap(&from, &to)
+      width *= 2
+    }
+    return from
   }
 
   /// The eight bytes at `address`, little-endian; nil if they were not captured.

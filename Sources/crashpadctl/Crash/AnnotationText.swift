@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import CrashpadBytes
 import CrashpadView
 
 /// The messages and annotations of a process and its modules, each in full on a line of its own.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
+import CrashpadBytes
 
 /// A command: its options, and what it does.
 protocol Command: ParsableCommand, OptionTable {

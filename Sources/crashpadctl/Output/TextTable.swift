@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+import CrashpadBytes
+
 /// Columns of text, each as wide as its widest cell; on a terminal, no wider than the terminal.
 struct TextTable {
   enum Alignment { case left, right }

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+import CrashpadBytes
+
 /// A kind of outcome, in a run that handles many items: a row of the table of its command.
 ///
 /// JSON, metrics, the summary and the exit status follow from it.
