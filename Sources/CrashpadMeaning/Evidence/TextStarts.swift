@@ -39,6 +39,6 @@ struct TextStarts {
     return bits[Int(hash >> 6)] >> UInt64(hash & 63) & 1 == 1
   }
 
-  /// Of 12 bits.
+  /// A hash of 12 bits.
   private static func hash(_ bytes: UInt32) -> UInt16 { UInt16(truncatingIfNeeded: (bytes &* 0x9e37_79b1) >> 20) }
 }
