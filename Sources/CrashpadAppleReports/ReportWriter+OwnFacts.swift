@@ -40,6 +40,7 @@ extension ReportWriter {
     member("cpuCount", snapshot.system.cpuCount, &json)
     if !snapshot.isComplete { json.member("complete", false) }
     writeFault(to: &json)
+    flag("panicCut", report.panic?.isCut == true, &json)
     writeBlockers(to: &json)
     guard !areMessagesInOrder else { return }
     json.array("messages") { json in
@@ -47,6 +48,7 @@ extension ReportWriter {
         json.object { json in
           member("image", message.image, &json)
           json.member("text", message.text)
+          member("exception", message.exception, &json)
         }
       }
     }
@@ -131,8 +133,9 @@ extension ReportWriter {
     }
   }
 
-  /// Whether the messages survive in `asi`, which has them by image.
+  /// Whether the messages survive in `asi`, which has them by image, and no exceptions.
   private var areMessagesInOrder: Bool {
+    if report.messages.contains(where: { $0.exception != nil }) { return false }
     var seen: [String?] = []
     for message in report.messages where seen.last != message.image {
       if message.image?.isEmpty == true || seen.contains(message.image) { return false }

@@ -103,7 +103,7 @@ struct CrashTexts {
       if values[name] == nil { values[name] = text(value) }
     }
     for annotation in snapshot.annotations { add(annotation.name, annotation.value) }
-    var messages = snapshot.report?.messages.map(\.text) ?? []
+    var messages = snapshot.report?.messages.map(\.statement) ?? []
     if let message = snapshot.report?.exceptionMessage { messages.append(message) }
     for module in snapshot.modules {
       for annotation in module.simpleAnnotations { add(annotation.name, annotation.value) }

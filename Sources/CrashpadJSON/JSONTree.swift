@@ -51,6 +51,12 @@ package final class JSONTree: Sendable {
     end = base + parser.offset
   }
 
+  /// The text of a string whose escapes are in the input, without its quotes.
+  package static func text(ofString input: RawSpan) -> String {
+    let bytes = unsafe input.withUnsafeBytes { unsafe Array($0) }
+    return String(decoding: JSONEscapes.resolved(bytes[...]), as: UTF8.self)
+  }
+
   /// The outermost value; nil if the text has none.
   package var root: JSONValue? { nodes.isEmpty ? nil : JSONValue(tree: self, index: 0) }
 }

@@ -22,7 +22,8 @@ struct ReportRedactor {
     "Release Type", "AppVariant", "Time Awake Since Boot", "Time Since Wake", "System Integrity Protection", "Locked",
     "Developer Mode", "Lockdown Mode", "Dyld Error", "Logical CPU", "Error Code", "Trap Number", "Event",
     "Action taken",
-    "CPU", "Writes", "Wakeups", "Duration", "Steps", "Sampling", "Limit duration",
+    "CPU", "Writes", "Wakeups", "Duration", "Steps", "Sampling", "Limit duration", "Crash Type", "Conclusion",
+    "Foreground",
   ]
 
   static func plan(
@@ -300,6 +301,10 @@ struct ReportRedactor {
       kept.headline = hidden(panic.headline, "panic")
       kept.task = hidden(panic.task, "process")
       kept.taskID = panic.taskID
+      kept.trap = panic.trap
+      kept.trapName = hidden(panic.trapName, "panic")
+      kept.extensions = hidden(panic.extensions, "panic")
+      kept.isCut = panic.isCut
       copy.panic = kept
     }
   }
@@ -359,7 +364,8 @@ struct ReportRedactor {
     }
     return messages.map {
       ReportSnapshot.Message(
-        image: hidden($0.image, "image", .symbol), text: hidden($0.text, RedactionPolicy.messageName) ?? "")
+        image: hidden($0.image, "image", .symbol), text: hidden($0.text, RedactionPolicy.messageName) ?? "",
+        exception: hidden($0.exception, RedactionPolicy.messageName, .symbol))
     }
   }
 

@@ -55,7 +55,7 @@ struct CrashKind: Sendable {
   /// of a runtime, or by abort() on the stack. `explain` says the same of it.
   private mutating func infer(_ snapshot: ProcessSnapshot) {
     guard let report = snapshot.report, report.kind == .crash else { return }
-    if let name = report.messages.lazy.compactMap({ Self.managed($0.text) }).first {
+    if let name = report.messages.lazy.compactMap({ Self.managed($0.statement) }).first {
       text = "exception:" + name
       return
     }
@@ -72,7 +72,7 @@ struct CrashKind: Sendable {
       self = Self.hang("killed:0x" + hexadecimal(code))
       return
     }
-    let rows = report.messages.lazy.compactMap { EvidenceSearch.all.message($0.text) }
+    let rows = report.messages.lazy.compactMap { EvidenceSearch.all.message($0.statement) }
     if let row = rows.first {
       if row.grounds.runtime == .objectiveC {
         text = "exception:NSException"
@@ -190,7 +190,7 @@ struct CrashKind: Sendable {
 
   /// The exception that a runtime's message names: "NSRangeException", "std::out_of_range".
   private static func exceptionName(_ report: ReportSnapshot, _ version: RuleVersion) -> String? {
-    let texts = report.messages.map(\.text) + [report.exceptionMessage].compactMap { $0 }
+    let texts = report.messages.map(\.statement) + [report.exceptionMessage].compactMap { $0 }
     // The type in Swift's "Could not cast value of type 'A' to 'B'" is that of a value.
     for text in texts where version == .first || !text.containsBytes("Could not cast") {
       for (start, ends) in [

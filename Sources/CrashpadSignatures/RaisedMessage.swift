@@ -10,7 +10,7 @@ struct RaisedMessage {
   let words: [String]
 
   init?(_ report: ReportSnapshot) {
-    let texts = report.messages.map(\.text) + [report.exceptionMessage].compactMap { $0 }
+    let texts = report.messages.map(\.statement) + [report.exceptionMessage].compactMap { $0 }
     for text in texts.map({ $0.utf8.count <= 1 << 16 ? $0 : String(decoding: $0.utf8.prefix(1 << 16), as: UTF8.self) })
     {
       if let words = Self.javaScript(text) { (kind, self.words) = ("RCTFatalException", words); return }

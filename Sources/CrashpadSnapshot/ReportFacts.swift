@@ -25,6 +25,14 @@ public struct ReportPanic: Sendable, Hashable {
   public var task: String?
   /// The id of that task.
   public var taskID: Int64?
+  /// The number of the trap of an x86 processor that the kernel did not expect, such as 14 for a page fault.
+  public var trap: UInt64?
+  /// Its name in the kernel's text.
+  public var trapName: String?
+  /// The bundles of kernel extensions whose code is in the kernel's stack, without those that they depend on.
+  public var extensions: [String] = []
+  /// Whether the report ends within the kernel's text.
+  public var isCut = false
 
   package init(text: String) { self.text = text }
 }

@@ -85,12 +85,24 @@ public struct ReportSnapshot: Sendable {
   public struct Message: Sendable, Hashable {
     /// Such as "libswiftCore.dylib"; nil for `.crash` texts, which do not state it.
     public var image: String?
-    /// The message.
+    /// The message; of an exception that the report names apart, its name and its reason.
     public var text: String
+    /// The name of an uncaught exception, if the report has it in a member or a line of its own; nil for a message.
+    public var exception: String?
 
-    package init(image: String?, text: String) {
+    package init(image: String?, text: String, exception: String? = nil) {
       self.image = image
       self.text = text
+      self.exception = exception
+    }
+
+    /// The text in the form in which Foundation names an exception, by which exceptions are known: it may not be in the report.
+    package var statement: String {
+      guard let exception else { return text }
+      let words = "*** Terminating app due to uncaught exception '\(exception)'"
+      guard text != exception else { return words }
+      let start = exception + ": "
+      return words + ", reason: '\(text.hasPrefix(start) ? String(text.dropFirst(start.count)) : text)'"
     }
   }
 

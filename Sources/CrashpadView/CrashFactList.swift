@@ -274,6 +274,13 @@ package struct CrashFactList: Sendable {
     return " (local zone \([name, TextFormat.offset(seconds: offset)].compactMap { $0 }.joined(separator: ", ")))"
   }
 
+  /// The architecture, with the narrow pointers of a watch's processor where the report states them.
+  private var architectureName: String {
+    let name = snapshot.system.architecture.rawValue
+    let type = snapshot.report?.codeType?.lowercased().split(separator: " ").first.map(String.init)
+    return type == "arm64_32" || type == "arm-64_32" ? "arm64_32" : name
+  }
+
   private mutating func describeSystem() {
     let system = snapshot.system
     // 0 where the handler could not count them, as in a container without /sys.
@@ -281,7 +288,7 @@ package struct CrashFactList: Sendable {
     // The name of the model says more than its numbers, which have the vendor of x86.
     let hasProcessor = view.cpuModel == nil && view.processorText != nil
     let machine = [
-      view.cpuModel ?? view.line(system.machine), system.architecture.rawValue,
+      view.cpuModel ?? view.line(system.machine), architectureName,
       hasProcessor && system.architecture == .x86 ? nil : view.line(system.cpuVendor),
       hasProcessor ? view.processorText : nil, cpus,
     ]

@@ -68,7 +68,7 @@ package struct EvidenceReader: Sendable {
   }
 
   private static func messages(_ snapshot: ProcessSnapshot, _ text: (SnapshotBytes?) -> String?) -> [String] {
-    var messages = snapshot.report?.messages.map(\.text) ?? []
+    var messages = snapshot.report?.messages.map(\.statement) ?? []
     if let text = snapshot.report?.exceptionMessage, EvidenceSearch.all.message(text) != nil { messages.append(text) }
     let signatures = snapshot.report?.fields.filter { $0.name == "Application Specific Signatures" } ?? []
     messages += signatures.map(\.value)

@@ -6,6 +6,7 @@ internal import CrashpadSnapshot
 extension CrashText {
   mutating func head(_ content: TextBytes) {
     if content.has(prefix: "Analysis of sampling ") {
+      isSampled = true
       builder.report.kind = .hang
       if let start = content.last(of: "every ") { builder.addField("Sampling", content[start...].string) }
       return
@@ -106,7 +107,7 @@ extension CrashText {
   private mutating func consoleException(_ content: TextBytes) -> Bool {
     guard let start = content.first(of: "Terminating app due to uncaught exception '") else { return false }
     builder.report.statesCrash = true
-    builder.addMessage("*** " + content[start...].string)
+    builder.addMessage(content[content.withStars(start)...].string)
     return true
   }
 
@@ -165,6 +166,15 @@ extension CrashText {
     return isOtherProcess
   }
 
+  /// The name and the number of a process: "Shop [123]", and "Shop 123" in the texts that sample(1) wrote up to Mac OS X 10.6.
+  private func process(_ value: TextBytes) -> (name: String?, number: Int64?) {
+    let parts = value.nameAndNumber
+    guard isSampled, parts.number == nil, let blank = value.lastIndex(of: 0x20),
+      let number = value[(blank + 1)...].decimal.flatMap({ Int64(exactly: $0) })
+    else { return parts }
+    return (value[..<blank].trimmed.nameAndNumber.name, number)
+  }
+
   private func known(_ value: TextBytes) -> String? {
     value.isEmpty || value.equals("???") || value.equals("()") ? nil : value.string
   }
@@ -173,7 +183,7 @@ extension CrashText {
   private mutating func identity(_ key: TextKey) -> Bool {
     switch key.name {
     case "Process", "Command":
-      let (name, number) = key.value.nameAndNumber
+      let (name, number) = process(key.value)
       builder.report.processName = name ?? builder.report.processName
       if let number { setProcess(number, key) }
     case "PID": setProcess(key.value.decimal.flatMap { Int64(exactly: $0) }, key)
@@ -187,7 +197,7 @@ extension CrashText {
     case "Architecture": setArchitecture(key.value.string)
     case "Role": builder.report.role = known(key.value)
     case "Parent Process", "Parent":
-      let (name, number) = key.value.nameAndNumber
+      let (name, number) = process(key.value)
       builder.report.parentName = name
       builder.snapshot.parentProcessID = number.flatMap { Int32(exactly: $0) }
       if let number { builder.addField("Parent PID", String(number)) }

@@ -123,6 +123,8 @@ struct CrashText {
   /// Whether the section of another process than the report's is read.
   var isOtherProcess = false
   var isCr4shed = false
+  /// Whether sample(1) wrote the text.
+  var isSampled = false
   private var hasBrokenLines = false
   /// Whether a line followed that is no rest of the panic's first one.
   private var hasWholePanic = false

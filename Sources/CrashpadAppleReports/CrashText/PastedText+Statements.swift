@@ -84,10 +84,10 @@ extension PastedText {
         line[start...].first(of: $0)
       }
       guard let end = mark.min() else {
-        add(message: "*** " + line[start...].string)
+        add(message: line[line.withStars(start)...].string)
         return true
       }
-      add(message: "*** " + line[start..<end].trimmed.string)
+      add(message: line[line.withStars(start)..<end].trimmed.string)
       beginException()
       if let open = line[end...].firstIndex(of: UInt8(ascii: "(")) {
         addAddresses(line[open...].prefix { $0 != UInt8(ascii: ")") })
@@ -142,7 +142,7 @@ extension PastedText {
     guard messages.insert(message).inserted else { return }
     builder.addMessage(message)
     // It names the exception, and the lines of other runtimes only its class.
-    if message.hasPrefix("*** Terminating app") { builder.report.messages.swapAt(0, builder.report.messages.count - 1) }
+    if message.hasPrefix("*** Terminating app") || message.hasPrefix("Terminating app") { builder.report.messages.swapAt(0, builder.report.messages.count - 1) }
   }
 
   /// Lines of runtimes and libraries that end the process.

@@ -102,6 +102,12 @@ extension TextBytes {
   }
 
   /// Parses "launchd [1]": the text before the bracket, nil if it is "???", and the number in it.
+  /// The start of Foundation's message whose words begin at `start`: that of its asterisks, if the text has them.
+  func withStars(_ start: Int) -> Int {
+    let stars = "*** "
+    return self[..<start].has(suffix: stars) ? start - stars.utf8.count : start
+  }
+
   var nameAndNumber: (name: String?, number: Int64?) {
     var name = trimmed
     var number: Int64?

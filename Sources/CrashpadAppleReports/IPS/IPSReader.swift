@@ -18,7 +18,9 @@ enum IPSReader {
       builder.isRefused = true
       return
     }
-    if isBody(first) { return read(first, tree, header: nil, into: &builder) }
+    if isBody(first) || cutPanic(tree, bytes) != nil {
+      return read(first, tree, bytes, header: nil, into: &builder)
+    }
     builder.report.bugType = first["bug_type"]?.display
     if let type = builder.report.bugType, BugType.of(type)?.kind == nil { return refuse(type, &builder) }
     let second = bytes.skippingBlanks(tree.end)
@@ -35,7 +37,24 @@ enum IPSReader {
     }
     let body = JSONTree(bytes, from: second)
     guard let root = body.root else { return }
-    read(root, body, header: first, into: &builder)
+    read(root, body, bytes, header: first, into: &builder)
+  }
+
+  /// The beginning of the kernel's text, where the report ends within it: the tree has no member for it.
+  private static func cutPanic(_ tree: JSONTree, _ bytes: RawSpan) -> String? {
+    guard let failure = tree.failure, failure.reason == .badString, failure.offset < bytes.byteCount,
+      bytes.uint8(at: failure.offset) == UInt8(ascii: "\"")
+    else { return nil }
+    var end = failure.offset
+    while end > 0, [0x20, 0x09, 0x0a, 0x0d, UInt8(ascii: ":")].contains(bytes.uint8(at: end - 1)) { end -= 1 }
+    for key in ["\"panicString\"", "\"macOSPanicString\""] {
+      let start = end - key.utf8.count
+      guard start >= 0, key.utf8.enumerated().allSatisfy({ bytes.uint8(at: start + $0.offset) == $0.element }) else {
+        continue
+      }
+      return JSONTree.text(ofString: bytes.extracting((failure.offset + 1)..<bytes.byteCount))
+    }
+    return nil
   }
 
   /// The body, if it is JSON.
@@ -64,7 +83,7 @@ enum IPSReader {
   }
 
   private static func read(
-    _ body: JSONValue, _ tree: JSONTree, header: JSONValue?, into builder: inout ReportBuilder
+    _ body: JSONValue, _ tree: JSONTree, _ bytes: RawSpan, header: JSONValue?, into builder: inout ReportBuilder
   ) {
     _ = builder.readJSON(tree)
     builder.report.bugType = body["bug_type"]?.display ?? builder.report.bugType
@@ -73,10 +92,12 @@ enum IPSReader {
       builder.report.kind = kind
     } else if body["memoryStatus"] != nil {
       builder.report.kind = .jetsam
+    } else if header == nil, cutPanic(tree, bytes) != nil {
+      builder.report.kind = .panic
     }
     switch builder.report.kind {
     case .jetsam: builder.readJetsam(body)
-    case .panic, .forceReset: builder.readPanic(body)
+    case .panic, .forceReset: builder.readPanic(body, cut: cutPanic(tree, bytes))
     // One process that was taken out of a stackshot has the form of a crash.
     case .stackshot where body["processByPid"] != nil || body["stackshot"] != nil: builder.readStackshot(body)
     default: builder.readCrash(body)

@@ -38,9 +38,12 @@ extension ReportBuilder {
     report.syndrome = facts["syndrome"]?.uint64 ?? report.syndrome
     report.syndromeText = facts["syndromeText"]?.string ?? report.syndromeText
     readBlockers(facts["blockers"])
+    if facts["panicCut"]?.bool == true { report.panic?.isCut = true }
     guard let messages = facts["messages"] else { return }
     report.messages = messages.elements.compactMap { value in
-      value["text"]?.string.map { ReportSnapshot.Message(image: value["image"]?.string, text: $0) }
+      value["text"]?.string.map {
+        ReportSnapshot.Message(image: value["image"]?.string, text: $0, exception: value["exception"]?.string)
+      }
     }
   }
 

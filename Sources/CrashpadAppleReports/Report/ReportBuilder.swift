@@ -23,7 +23,7 @@ struct ReportBuilder {
     finishPlatform()
     finishArchitecture()
     if report.kind == .crash, !report.statesCrash, snapshot.exception == nil, report.exceptionType == nil,
-      report.messages.contains(where: { EvidenceSearch.all.message($0.text) != nil })
+      report.messages.contains(where: { EvidenceSearch.all.message($0.statement) != nil })
     {
       // A runtime's message of an end says what the text says nowhere else.
       report.statesCrash = true
@@ -83,10 +83,10 @@ struct ReportBuilder {
     report.messages.append(ReportSnapshot.Message(image: image, text: text))
   }
 
-  /// Adds the message with which Foundation ends a process, of an exception that a report names in members of its own.
+  /// Adds an exception that a report names in members or lines of its own, without Foundation's message.
   mutating func addUncaught(_ name: String, reason: String?) {
-    addMessage(
-      "*** Terminating app due to uncaught exception '\(name)'" + (reason.map { ", reason: '\($0)'" } ?? ""))
+    report.messages.append(
+      ReportSnapshot.Message(image: nil, text: name + (reason.map { ": \($0)" } ?? ""), exception: name))
   }
 
   /// Stores a text in the snapshot.

@@ -103,7 +103,7 @@ extension ExplanationBuilder {
         ? "A thread crashed; the report has neither an exception nor a termination."
         : "The report has neither an exception nor a termination."
       if report?.statesCrash == true { addObject("A thread crashed") }
-      for line in messageLines.prefix(1) { note("The program left the message: \(shortened(line)).") }
+      if let line = messageLines.first { noteMessage(line) }
       if crash.crashed != nil { addStacks() }
     }
     result.notKnown.append("Why the process ended: the report has neither an exception nor a termination.")
@@ -121,7 +121,7 @@ extension ExplanationBuilder {
     if !crash.lastException.isEmpty { (result.summary, result.certainty) = ("An exception was not caught.", .inferred) }
     result.endedBy.append("The process itself, by abort(): SIGABRT.")
     note("The stack has \(thread.frames[frame].text)", thread, frame: frame)
-    for line in messageLines.prefix(1) { note("The program left the message: \(shortened(line)).") }
+    if let line = messageLines.first { noteMessage(line) }
     addStacks()
     result.notKnown.append("The type and the codes of the exception: the report has none.")
     return true
@@ -148,10 +148,18 @@ extension ExplanationBuilder {
       result.notKnown.append("Which resource it was.")
     }
     if let message = report?.exceptionMessage { note("The report says: \(message).") }
+    if let subtype = report?.exceptionSubtype, let limit = Self.limit(subtype) { note("The limit was \(limit).") }
     for name in ["Writes", "CPU", "Wakeups", "Action taken"] {
       if let value = field(name) { note("The report says: \(name): \(value).") }
     }
     if let thread = crash.crashedThread ?? crash.threads.first { noteSuspect(thread, "The heaviest stack was in") }
+  }
+
+  /// "650 MB", of a debugger's "RESOURCE_TYPE_MEMORY (limit=650 MB, unused=0x0)".
+  private static func limit(_ text: String) -> String? {
+    guard let start = text.firstRange(of: "limit=")?.upperBound else { return nil }
+    let value = text[start...].prefix { $0 != "," && $0 != ")" }
+    return value.first?.isNumber == true ? String(value) : nil
   }
 
   mutating func explainGuard(_ code: UInt64, _ subcode: UInt64?) {
@@ -295,6 +303,18 @@ extension ExplanationBuilder {
       .filter { !($0.hasPrefix("dyld") && $0.hasSuffix(" mode")) }
   }
 
+  /// Adds a line of a message, or the exception that the report names without one.
+  private mutating func noteMessage(_ line: String) {
+    let named = report?.messages.first { message in
+      message.exception != nil && message.statement.split(whereSeparator: \.isNewline).contains { $0 == line }
+    }
+    guard let named, let name = named.exception else { return note("The program left the message: \(shortened(line)).") }
+    let start = name + ": "
+    let reason = named.text.hasPrefix(start) ? String(named.text.dropFirst(start.count)) : named.text
+    note(
+      "The report names the exception \(name)" + (named.text == name ? "." : ", with the reason \(shortened(reason))."))
+  }
+
   /// Explains a process that ended itself by what its messages and stacks say.
   ///
   /// - Parameter exception: nil for a report without one, of which the stacks are all that is known.
@@ -303,7 +323,7 @@ extension ExplanationBuilder {
   private mutating func explainVerdict(_ exception: ExceptionSnapshot?) -> Bool {
     let isOwnEnd = exception.map { EndOfProcess($0) != .fault } ?? true
     guard let verdict = EvidenceSearch.all.verdict(crash, isFault: !isOwnEnd) else {
-      if let line = messageLines.first { note("The program left the message: \(shortened(line)).") }
+      if let line = messageLines.first { noteMessage(line) }
       // The system stores the backtrace only for an exception that nothing caught.
       if isOwnEnd, exception != nil, !crash.lastException.isEmpty {
         takeGeneral("An exception was not caught", exception)
@@ -324,7 +344,7 @@ extension ExplanationBuilder {
     result.certainty =
       verdict.line != nil ? .stated : verdict.row.grounds.level == .unspecific ? .inferred : .shown
     if case .message = verdict.place {
-      return note("The program left the message: \(shortened(verdict.line ?? "")).")
+      return noteMessage(verdict.line ?? "")
     }
     let check = verdict.line.map { "The check says: \(shortened($0))" }
     switch verdict.place {
@@ -336,7 +356,7 @@ extension ExplanationBuilder {
       }
     case .message: break
     }
-    if let line = messageLines.first { note("The program left the message: \(shortened(line)).") }
+    if let line = messageLines.first { noteMessage(line) }
   }
 
   private mutating func takeGeneral(_ event: String, _ exception: ExceptionSnapshot?) {

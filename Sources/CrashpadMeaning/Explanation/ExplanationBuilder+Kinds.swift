@@ -202,11 +202,34 @@ extension ExplanationBuilder {
     if let task = report.panic?.task {
       note("The kernel names the task \(task)" + (report.panic?.taskID.map { " (pid \($0))." } ?? "."))
     }
+    if let panic = report.panic { notePanic(panic, report) }
     for field in report.fields where ["Reset Reason", "Boot Faults"].contains(field.name) {
       note("The report says: \(field.name): \(shortened(field.value)).")
     }
     result.notKnown.append("Whether a program had a part in it: a process is not the subject of the report.")
     return true
+  }
+
+  /// Adds what the kernel's text says below its first line.
+  private mutating func notePanic(_ panic: ReportPanic, _ report: ReportSnapshot) {
+    if let trap = panic.trap {
+      note("The processor's trap in the kernel: \(panic.trapName.map { "\($0), " } ?? "")number \(trap).")
+    }
+    if let address = report.faultAddress {
+      let near = address < 0x1000 ? ", near 0: a null pointer, or a field of one" : ""
+      note("The address of the fault: \(hex(address))\(near).")
+    }
+    if let syndrome = report.syndrome {
+      if panic.trap == 14 {
+        note("The error code \(hex(syndrome)): \(CodeParser.pageFault(syndrome)).")
+      } else if panic.trap == nil {
+        note("The syndrome \(hex(syndrome)): \(FaultSyndrome(syndrome).facts.text).")
+      }
+    }
+    if !panic.extensions.isEmpty {
+      note("Kernel extensions in the backtrace: \(panic.extensions.prefix(8).joined(separator: ", ")).")
+    }
+    if panic.isCut { result.notKnown.append("The rest of the kernel's text: the report ends within it.") }
   }
 
   private mutating func explainNoException() -> Bool {

@@ -54,7 +54,7 @@ extension CodeParser {
   }
 
   /// The bits of a page fault's error code of x86. Source: arch/x86/include/asm/trap_pf.h of Linux.
-  private static func pageFault(_ error: UInt64) -> String {
+  static func pageFault(_ error: UInt64) -> String {
     let access = error & 16 != 0 ? "an instruction fetch" : error & 2 != 0 ? "a write" : "a read"
     let mode = error & 4 != 0 ? "by the program" : "by the kernel"
     return "\(access) \(mode) \(error & 1 != 0 ? "of a page that does not allow it" : "of a page that is not mapped")"

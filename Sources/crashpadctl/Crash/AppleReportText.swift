@@ -103,6 +103,8 @@ struct AppleReportText {
       for detail in termination.details { line("Termination Details", detail) }
       line("Terminating Process", numbered(termination.byProcess, termination.byProcessID.map { String($0) }))
     }
+    // Apple's texts have no line for an exception without a message of its end.
+    line("Fatal Exception", report.messages.first { $0.exception != nil }?.text)
     text += "\n"
     if let index = report.faultingThread { text += "Triggered by Thread:  \(view.threadNumber(index))\n\n" }
   }
@@ -115,7 +117,7 @@ struct AppleReportText {
   private mutating func writeMessages() {
     block("Kernel Triage", report.kernelTriage)
     block("VM Region Info", report.vmRegionInfo.map { [$0] } ?? [])
-    block("Application Specific Information", report.messages.map(\.text))
+    block("Application Specific Information", report.messages.compactMap { $0.exception == nil ? $0.text : nil })
     block("Report Notes", report.notes)
   }
 
