@@ -116,7 +116,7 @@ package struct EvidenceSearch: Sendable {
     // The text of the message comes first; a program may log megabytes after it.
     let text = String(text.prefix(Self.messageLength))
     let message = RuntimeMessage(text)
-    let whole = text.lowercased()
+    let whole = message.usualWords + text.lowercased()
     let name = message.exception?.lowercased()
     // Words before the reason are the runtime's, and the same for all exceptions.
     let reason = message.reason.flatMap { $0.isEmpty || name == nil ? nil : $0.lowercased() }

@@ -9,10 +9,12 @@ package struct RuntimeMessage: Sendable, Hashable {
   package var exception: String?
   /// The text of the exception, which is the program's or a framework's.
   package var reason: String?
+  /// The words, in lower case, by which the tables know such a message where its writer has others; empty for most.
+  package var usualWords = ""
 
   package init(_ text: String) {
     self =
-      Self.engine(text) ?? Self.objectiveC(text) ?? Self.cxx(text) ?? Self.swift(text)
+      Self.engine(text) ?? Self.objectiveC(text) ?? Self.cxx(text) ?? Self.swift(text) ?? Self.musl(text)
       ?? RuntimeMessage(runtime: Self.writer(of: text))
   }
 
@@ -47,10 +49,12 @@ package struct RuntimeMessage: Sendable, Hashable {
       let rest = text[start.upperBound...]
       guard let end = rest.firstRange(of: "'") else { return Self(runtime: .objectiveC) }
       let name = String(rest[..<end.lowerBound])
-      guard let reason = rest[end.upperBound...].firstRange(of: "reason: '") else {
-        return Self(runtime: .objectiveC, exception: name)
-      }
-      return Self(runtime: .objectiveC, exception: name, reason: quoted(rest[reason.upperBound...]))
+      // Services name exceptions of both languages so. No class of Objective-C has such a name.
+      let runtime: Runtime = name.hasSuffix("*") || name.containsBytes("::") ? .cxx : .objectiveC
+      let reason = rest[end.upperBound...].firstRange(of: "reason: '").map { quoted(rest[$0.upperBound...]) }
+      var message = Self(runtime: runtime, exception: name, reason: reason)
+      if runtime == .cxx { message.usualWords = "uncaught exception of type " }
+      return message
     }
     // "… of class 'E'" of an object that is no NSException.
     if let start = text.firstRange(of: "due to uncaught exception of class '") {
@@ -136,6 +140,26 @@ package struct RuntimeMessage: Sendable, Hashable {
       ]
     ),
   ]
+
+  private static func musl(_ text: String) -> Self? {
+    guard text.containsBytes("Assertion failed: "),
+      text.split(whereSeparator: \.isNewline).contains(where: isMuslAssertion)
+    else { return nil }
+    var message = Self(runtime: .library)
+    message.usualWords = "assertion `"
+    return message
+  }
+
+  /// Whether a line is C's assertion in the words of musl: "Assertion failed: count > 0 (cart.c: total: 12)".
+  private static func isMuslAssertion(_ line: Substring) -> Bool {
+    guard let mark = line.firstRange(of: "Assertion failed: "), line.hasSuffix(")"),
+      let open = line[mark.upperBound...].lastIndex(of: "(")
+    else { return false }
+    let parts = line[line.index(after: open)...].dropLast().split(separator: ":", omittingEmptySubsequences: false)
+    // A file, a function and a line, the last two behind a blank.
+    guard parts.count >= 3, !parts[0].isEmpty, let number = parts.last, number.first == " " else { return false }
+    return parts[parts.count - 2].first == " " && number.dropFirst().allSatisfy(\.isNumber) && number.count > 1
+  }
 
   private static func writer(of text: String) -> Runtime? {
     words.first { $0.1.contains { text.containsBytes($0) } }?.0
