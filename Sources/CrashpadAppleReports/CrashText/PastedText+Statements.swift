@@ -142,7 +142,9 @@ extension PastedText {
     guard messages.insert(message).inserted else { return }
     builder.addMessage(message)
     // It names the exception, and the lines of other runtimes only its class.
-    if message.hasPrefix("*** Terminating app") || message.hasPrefix("Terminating app") { builder.report.messages.swapAt(0, builder.report.messages.count - 1) }
+    if message.hasPrefix("*** Terminating app") || message.hasPrefix("Terminating app") {
+      builder.report.messages.swapAt(0, builder.report.messages.count - 1)
+    }
   }
 
   /// Lines of runtimes and libraries that end the process.

@@ -308,7 +308,9 @@ extension ExplanationBuilder {
     let named = report?.messages.first { message in
       message.exception != nil && message.statement.split(whereSeparator: \.isNewline).contains { $0 == line }
     }
-    guard let named, let name = named.exception else { return note("The program left the message: \(shortened(line)).") }
+    guard let named, let name = named.exception else {
+      return note("The program left the message: \(shortened(line)).")
+    }
     let start = name + ": "
     let reason = named.text.hasPrefix(start) ? String(named.text.dropFirst(start.count)) : named.text
     note(
