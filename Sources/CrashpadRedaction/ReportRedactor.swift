@@ -365,7 +365,7 @@ struct ReportRedactor {
     return messages.map {
       ReportSnapshot.Message(
         image: hidden($0.image, "image", .symbol), text: hidden($0.text, RedactionPolicy.messageName) ?? "",
-        exception: hidden($0.exception, RedactionPolicy.messageName, .symbol))
+        exception: hidden($0.exception, RedactionPolicy.messageName))
     }
   }
 

@@ -131,6 +131,7 @@ struct RedactionSweepTests {
   /// Names of functions and images, for which the rules of prose do not hold.
   private static let symbols: Set<String> = [
     "/threads/frames/symbol", "/lastExceptionBacktrace/symbol", "/usedImages/name", "/asi/key",
+    "/crashpadctl/messages/image",
   ]
 
   /// The body, and the header before it if there is one.

@@ -381,4 +381,25 @@ struct EvidenceSearchTests {
     let none = SampleCrash.crash(nil, [RowCrash.thread([])])
     #expect(Explanation(none).certainty == .unknown)
   }
+
+  @Test("An exception whose name no class of Objective-C can have is one of C++")
+  func cxxNames() {
+    for name in ["orrery::bad_wheel", "bad_wheel*", "char const*"] {
+      let row = EvidenceSearch.all.message("*** Terminating app due to uncaught exception '\(name)', reason: 'teeth'")
+      #expect(row?.grounds.runtime == .cxx, "\(name)")
+    }
+    let row = EvidenceSearch.all.message("*** Terminating app due to uncaught exception 'BadWheel', reason: 'teeth'")
+    #expect(row?.grounds.runtime == .objectiveC)
+  }
+
+  @Test("An assertion in the words of musl is C's, and one in those of Swift is Swift's")
+  func assertions() {
+    let glibc = EvidenceSearch.all.message("orrery: cart.c:12: total: Assertion `count > 0' failed.")
+    #expect(glibc != nil)
+    #expect(EvidenceSearch.all.message("Assertion failed: count > 0 (cart.c: total: 12)")?.name == glibc?.name)
+    for text in ["Assertion failed: no wheel: file Cart/Cart.swift, line 12", "Assertion failed: no wheel (yet)"] {
+      let name = EvidenceSearch.all.message(text)?.name
+      #expect(name != glibc?.name, "\(text)")
+    }
+  }
 }

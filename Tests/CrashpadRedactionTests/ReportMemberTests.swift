@@ -108,7 +108,7 @@ struct ReportMemberTests {
     (termination.reasons, termination.details) = ([secret], [secret])
     report.termination = termination
     report.faultingThread = 0
-    report.messages = [ReportSnapshot.Message(image: secret, text: secret)]
+    report.messages = [ReportSnapshot.Message(image: secret, text: secret, exception: secret)]
     report.lastException = [frame]
     report.kernelTriage = [secret]
     report.notes = [secret]
@@ -127,6 +127,7 @@ struct ReportMemberTests {
     report.blockers = [blocker]
     var panic = ReportPanic(text: secret)
     (panic.headline, panic.task, panic.taskID) = (secret, secret, 1)
+    (panic.trap, panic.trapName, panic.extensions, panic.isCut) = (14, secret, [secret], true)
     report.panic = panic
     var jetsam = ReportSnapshot.Jetsam()
     (jetsam.pageSize, jetsam.freePages, jetsam.largestProcess, jetsam.processes) = (1, 1, secret, [process])

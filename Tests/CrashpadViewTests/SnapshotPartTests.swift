@@ -195,7 +195,7 @@ struct SnapshotPartTests {
 
   private static let message = Part(
     value: ReportSnapshot.Message(image: nil, text: ""),
-    places: parts(under: ["report", "messages"], ["image": "image", "text": "text"]))
+    places: parts(under: ["report", "messages"], ["image": "image", "text": "text", "exception": "exception"]))
 
   private static let platform = Part(
     value: Platform(nil),
@@ -214,7 +214,11 @@ struct SnapshotPartTests {
   private static let panic = Part(
     value: ReportPanic(text: ""),
     places: parts(
-      under: ["report", "panic"], ["text": "text", "headline": "headline", "task": "task", "taskID": "task_id"]))
+      under: ["report", "panic"],
+      [
+        "text": "text", "headline": "headline", "task": "task", "taskID": "task_id", "trap": "trap",
+        "trapName": "trap_name", "extensions": "extensions", "isCut": "cut",
+      ]))
 
   private static let blocker = Part(
     value: ReportBlocker(thread: 0, text: ""),

@@ -101,13 +101,13 @@ extension TextBytes {
     return count >= 10 && allSatisfy { $0 == UInt8(ascii: "0") } ? 0 : nil
   }
 
-  /// Parses "launchd [1]": the text before the bracket, nil if it is "???", and the number in it.
   /// The start of Foundation's message whose words begin at `start`: that of its asterisks, if the text has them.
   func withStars(_ start: Int) -> Int {
     let stars = "*** "
     return self[..<start].has(suffix: stars) ? start - stars.utf8.count : start
   }
 
+  /// Parses "launchd [1]": the text before the bracket, nil if it is "???", and the number in it.
   var nameAndNumber: (name: String?, number: Int64?) {
     var name = trimmed
     var number: Int64?

@@ -65,6 +65,14 @@ enum ReportRecord {
     .text("headline", "The first line, without processor and caller.") { $0.headline },
     .text("task", "The task that panicked.") { $0.task },
     .number("task_id", "The id of that task.") { $0.taskID },
+    .number("trap", "The number of the processor's trap in the kernel.", .omittable) {
+      $0.trap.map { Int64(clamping: $0) }
+    },
+    .text("trap_name", "The name of that trap.", .omittable) { $0.trapName },
+    .texts("extensions", "The kernel extensions in the backtrace.", .omittable) {
+      $0.extensions.isEmpty ? nil : $0.extensions
+    },
+    .flag("cut", "True if the report ends within the kernel's text.", .omittable) { $0.isCut ? true : nil },
     .text("text", "All of the kernel's text.", .always) { $0.text })
 
   private static let process = Record<Report>(
@@ -119,7 +127,12 @@ enum ReportRecord {
 
   private static let message = Record<Report.Message>(
     .text("image", "The module that left it.") { $0.image },
-    .text("text", "The message.", .always) { $0.text })
+    .text("text", "The message.", .always) { $0.text },
+    .text(
+      "exception", "The name of an exception that the report has apart; `text` is its name and reason then.", .omittable
+    ) {
+      $0.exception
+    })
 
   private static let jetsam = Record<Report.Jetsam>(
     .number("page_size", "The size of a page in bytes.") { $0.pageSize },
