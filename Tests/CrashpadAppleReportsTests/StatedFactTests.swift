@@ -60,9 +60,9 @@ struct StatedFactTests {
       Self.panic(
         "panic(cpu 0 caller 0xffffff8015): wheel stuck",
         [
-          "Kernel Extensions in backtrace:",
-          "   com.example.wheel(1.0)[00000000]@0xffffff7f9c1e3000->0xffffff7f9c1f5fff",
-          "      dependency: com.example.base(2.0)[00000000]@0xffffff7f9c1e0000", "BSD process name: x",
+          "      Kernel Extensions in backtrace:",
+          "         com.example.wheel(1.0)[00000000]@0xffffff7f9c1e3000->0xffffff7f9c1f5fff",
+          "            dependency: com.example.base(2.0)[00000000]@0xffffff7f9c1e0000", "BSD process name: x",
         ]))
     #expect(reading.report?.panic?.extensions == ["com.example.wheel"])
   }

@@ -73,12 +73,16 @@ extension ReportBuilder {
     }
   }
 
-  /// Parses "   com.example.driver(1.0)[0b3f…]@0xffffff7f9c1e3000->0xffffff7f9c1f5fff" below "Kernel Extensions in backtrace:".
+  /// Parses "   com.example.driver(1.0)[0b3f…]@0xffffff7f9c1e3000->0xffffff7f9c1f5fff" below "Kernel Extensions in backtrace:", which
+  /// is indented too.
   private static func extensions(_ lines: [Substring]) -> [String] {
-    guard let start = lines.firstIndex(where: { $0.hasPrefix("Kernel Extensions in backtrace:") }) else { return [] }
+    func content(_ line: Substring) -> Substring { line.drop { $0 == " " || $0 == "\t" } }
+    guard let start = lines.firstIndex(where: { content($0).hasPrefix("Kernel Extensions in backtrace:") }) else {
+      return []
+    }
     var names: [String] = []
     for line in lines[(start + 1)...].prefix(64) {
-      let content = line.drop { $0 == " " || $0 == "\t" }
+      let content = content(line)
       if content.hasPrefix("dependency: ") { continue }
       guard content.startIndex > line.startIndex, let open = content.firstIndex(of: "("), content.contains("@0x") else {
         break

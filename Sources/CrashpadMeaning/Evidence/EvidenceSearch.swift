@@ -125,11 +125,11 @@ package struct EvidenceSearch: Sendable {
     if let reason { starts.add(reason) }
     var best: (row: Int, rank: Rank)?
     // By number: a row has so much text that copying each of them takes as long as the search.
-    for text in texts where starts.mayHave(text.start) {
-      let row = Int(text.row)
+    for candidate in texts where starts.mayHave(candidate.start) {
+      let row = Int(candidate.row)
       let grounds = messages[row].grounds
       if let writer = message.runtime, let own = grounds.runtime, own != writer { continue }
-      let alias = messages[row].aliases[Int(text.number)]
+      let alias = messages[row].aliases[Int(candidate.number)]
       let isName = alias == name
       guard isName || (grounds.level < .kind ? reason ?? whole : whole).containsBytes(alias) else { continue }
       let rank = Rank(
