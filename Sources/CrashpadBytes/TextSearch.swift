@@ -26,17 +26,19 @@ extension Substring {
 
   /// The first place of `word`, compared byte by byte.
   package func firstRange(of word: String) -> Range<Index>? {
-    let (text, bytes) = (utf8, word.utf8.span)
+    let (text, bytes) = (utf8.span, word.utf8.span)
     guard let first = bytes.isEmpty ? nil : bytes[0] else { return startIndex..<startIndex }
-    var start = text.startIndex
-    while let index = text[start...].firstIndex(of: first) {
-      var (end, length) = (text.index(after: index), 1)
-      while length < bytes.count, end < text.endIndex, text[end] == bytes[length] {
-        end = text.index(after: end)
-        length += 1
+    var start = 0
+    while start + bytes.count <= text.count {
+      if text[start] == first {
+        var length = 1
+        while length < bytes.count, text[start + length] == bytes[length] { length += 1 }
+        if length == bytes.count {
+          let lower = utf8.index(startIndex, offsetBy: start)
+          return lower..<utf8.index(lower, offsetBy: length)
+        }
       }
-      if length == bytes.count { return index..<end }
-      start = text.index(after: index)
+      start += 1
     }
     return nil
   }

@@ -44,8 +44,14 @@ package enum MeaningTable {
 
   /// Returns the row for a code of a Mach exception. Codes below 16 and from 0x100 on depend on the processor.
   static func code(_ value: UInt64, of exception: String, on platform: CodeMeaning.Platform) -> CodeMeaning? {
-    let rows = (CodeMeaning.exceptionCodes + CodeMeaning.crashSignals).filter { $0.context == exception }
-    return rows.first { $0.has(value, on: [platform]) } ?? rows.first { $0.has(value, on: [.any, .darwin]) }
+    // By number: each copy of a row retains its texts.
+    func row(_ rows: [CodeMeaning], _ platforms: [CodeMeaning.Platform]) -> CodeMeaning? {
+      let found = rows.indices.first { rows[$0].context == exception && rows[$0].has(value, on: platforms) }
+      return found.map { rows[$0] }
+    }
+    let (codes, signals) = (CodeMeaning.exceptionCodes, CodeMeaning.crashSignals)
+    let common: [CodeMeaning.Platform] = [.any, .darwin]
+    return row(codes, [platform]) ?? row(signals, [platform]) ?? row(codes, common) ?? row(signals, common)
   }
 
   static func signal(_ number: UInt64, on platform: CodeMeaning.Platform) -> CodeMeaning? {

@@ -77,9 +77,9 @@ public struct SystemSnapshot: Sendable {
 
   /// Whether the version is known. Breakpad's writer for Linux leaves zeros in it.
   package var hasVersion: Bool {
-    let numbers = [osMajor, osMinor, osBugfix].compactMap { $0 }
-    let isZero = numbers.allSatisfy { $0 == 0 } && [.linux, .android].contains(operatingSystem)
-    return !numbers.isEmpty && !isZero
+    let isUnknown = osMajor == nil && osMinor == nil && osBugfix == nil
+    let isZero = (osMajor ?? 0, osMinor ?? 0, osBugfix ?? 0) == (0, 0, 0)
+    return !isUnknown && !(isZero && (operatingSystem == .linux || operatingSystem == .android))
   }
 
   package init(architecture: CPUArchitecture, operatingSystem: OperatingSystem) {

@@ -37,12 +37,8 @@ struct ArchitectureEvidence {
   init(_ tree: DumpTree, _ root: RootFields, isLinux: Bool, _ bytes: RawSpan) {
     self.isLinux = isLinux
     // An exception without a state is normal and has no vote; a thread without a state counts as a vote for neither.
-    for states in [
-      root.signalException.map.map { states(of: $0, tree, bytes) },
-      root.machException.map.map { exceptionStates(of: $0, tree, bytes) },
-    ] {
-      if let states, states.winner != nil { vote(states) }
-    }
+    vote(ifAny: root.signalException.map.map { states(of: $0, tree, bytes) })
+    vote(ifAny: root.machException.map.map { exceptionStates(of: $0, tree, bytes) })
     if let threads = root.threads.array {
       var records = tree.records(of: threads)
       var seen = 0
@@ -65,6 +61,10 @@ struct ArchitectureEvidence {
   var guess: CPUArchitecture? { votes.winner ?? hints.winner }
 
   var isMixed: Bool { votes.arm64 > 0 && votes.x86_64 > 0 }
+
+  private mutating func vote(ifAny states: Tally?) {
+    if let states, states.winner != nil { vote(states) }
+  }
 
   private mutating func vote(_ states: Tally) {
     voters += 1

@@ -13,7 +13,8 @@ struct Invocation {
   /// Takes the arguments after the tool's name, byte for byte.
   init(_ arguments: [[UInt8]]) {
     var words = arguments.map { ArgumentText.text($0) }
-    if ["-V", "version"].contains(words.first) { words[0] = "--version" }
+    // An array of two would be one of optional texts, whose type is made at run time.
+    if words.first == "-V" || words.first == "version" { words[0] = "--version" }
     // A message that begins with the name of a method is no option.
     if words.first == "explain", !words.contains("--"),
       let message = words.firstIndex(where: { $0.hasPrefix("-[") && $0.contains("]") })

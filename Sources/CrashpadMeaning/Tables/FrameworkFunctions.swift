@@ -6,7 +6,7 @@ extension CodeMeaning {
   private static func raising(
     _ name: String, _ others: [String] = [], need: Grounds.Need? = .objectiveCThrow, like message: String
   ) -> CodeMeaning {
-    guard let row = messages.first(where: { $0.name == message }) else { preconditionFailure("no message \(message)") }
+    let row = self.message(named: message)
     return function(
       .cause, name, others, need: need, row.event, by: row.endedBy, causes: row.causes, advice: row.advice, row.source)
   }

@@ -19,7 +19,7 @@ extension CodeMeaning {
     _ name: String, _ others: [String] = [], need: Grounds.Need? = nil, printing message: String,
     causes: [String]? = nil, advice: [String]? = nil
   ) -> CodeMeaning {
-    guard let row = messages.first(where: { $0.name == message }) else { preconditionFailure("no message \(message)") }
+    let row = self.message(named: message)
     return function(
       row.grounds.level, name, others, need: need, row.event, by: row.endedBy, causes: causes ?? row.causes,
       advice: advice ?? row.advice, row.source)

@@ -44,6 +44,17 @@ extension CodeMeaning {
     return rows
   }
 
+  /// The row of `messages` with a name, which has to exist.
+  static func message(named name: String) -> CodeMeaning {
+    // Each start looks for some dozen names among all rows: by number, and by the length first.
+    let length = name.utf8.count
+    let rows = messages
+    guard let row = rows.indices.first(where: { rows[$0].name.utf8.count == length && rows[$0].name == name }) else {
+      preconditionFailure("no message \(name)")
+    }
+    return rows[row]
+  }
+
   private static let stack = "Look at the crashed thread: the first frame of the app is the line."
 
   private static let readMessage = "Read the message."

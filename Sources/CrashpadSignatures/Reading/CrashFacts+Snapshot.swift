@@ -78,10 +78,10 @@ private struct FactsView {
 
   private var name: String? {
     let system = snapshot.system
-    let parts = [system.osMajor, system.osMinor, system.osBugfix]
-    if system.operatingSystem == .unknown, parts[0] == nil { return nil }
-    guard system.hasVersion, parts[0] != nil else { return system.name }
-    return system.name + " " + parts.map { $0.map(String.init) ?? "?" }.joined(separator: ".")
+    if system.operatingSystem == .unknown, system.osMajor == nil { return nil }
+    guard system.hasVersion, let major = system.osMajor else { return system.name }
+    let (minor, bugfix) = (system.osMinor.map { String($0) } ?? "?", system.osBugfix.map { String($0) } ?? "?")
+    return "\(system.name) \(major).\(minor).\(bugfix)"
   }
 
   /// Whether the program lived for less than 10 s, or its handler for less than 5 s.

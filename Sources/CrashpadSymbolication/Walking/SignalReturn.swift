@@ -39,9 +39,12 @@ enum SignalReturn {
   /// - Parameter code: returns the eight bytes at a distance from the instruction to which the handler returns; nil if
   ///   unknown.
   static func rules(_ architecture: FrameRegisters.Architecture, _ code: (UInt64) -> UInt64?) -> FrameRules? {
+    // The code of most frames is in no dump.
+    guard let first = code(0) else { return nil }
     let found = patterns(architecture).firstIndex { pattern in
       pattern.words.indices.allSatisfy { index in
-        code(UInt64(8 * index)).map { $0 & pattern.masks[index] == pattern.words[index] } ?? false
+        let word = index == 0 ? first : code(UInt64(8 * index))
+        return word.map { $0 & pattern.masks[index] == pattern.words[index] } ?? false
       }
     }
     return found.map { rules(architecture, pattern: $0) }

@@ -48,7 +48,7 @@ struct StackText {
     text.reserveCapacity(lines.count * 100)
     for (index, line) in lines.enumerated() {
       if leftOut > 0, index == first.count { append(leftOut, columns, to: &text) }
-      append(line, columns, to: &text)
+      append(line, columns.places[index], columns, to: &text)
     }
     if let end = stack.end.sentence(frames: stack.frames.count) {
       let indent = String(repeating: " ", count: columns.number + 2)
@@ -61,8 +61,8 @@ struct StackText {
   /// The widths of the parts of a stack's lines, in columns.
   private struct Columns {
     let number: Int
-    /// The maximum width of a function with its location; nil for no limit.
-    let placeLimit: Int?
+    /// The function of each line, with its location.
+    let places: [String]
     /// The column at which the module begins, unless the function is too long.
     let place: Int
     /// The width of the module; 0 if it is left out.
@@ -75,23 +75,23 @@ struct StackText {
       let widestModule = lines.map { DisplayWidth.cells($0.module) }.max() ?? 0
       let origin = lines.map { $0.origin.utf8.count }.max() ?? 0
       guard let width else {
-        placeLimit = nil
+        places = lines.map { $0.place(nil) }
         moduleLimit = nil
         module = widestModule
-        place = min(StackText.widestPlace, lines.map { DisplayWidth.cells($0.place(nil)) }.max() ?? 0)
+        place = min(StackText.widestPlace, places.map { DisplayWidth.cells($0) }.max() ?? 0)
         return
       }
       let room = width - number - 2 - (origin > 0 ? origin + 2 : 0)
       let hasModules = room >= StackText.moduleFrom && widestModule > 0
       module = hasModules ? min(widestModule, room / 3) : 0
       let limit = max(8, room - (hasModules ? module + 2 : 0))
-      placeLimit = limit
+      places = lines.map { $0.place(limit) }
       moduleLimit = module
-      place = lines.map { DisplayWidth.cells($0.place(limit)) }.max() ?? 0
+      place = places.map { DisplayWidth.cells($0) }.max() ?? 0
     }
   }
 
-  private func append(_ line: StackLine, _ columns: Columns, to text: inout [UInt8]) {
+  private func append(_ line: StackLine, _ place: String, _ columns: Columns, to text: inout [UInt8]) {
     func add(_ part: String) { text.append(contentsOf: part.utf8) }
     func addBlanks(_ count: Int) { for _ in 0..<count { text.append(UInt8(ascii: " ")) } }
     // At least one blank precedes the number.
@@ -99,7 +99,6 @@ struct StackText {
     addBlanks(columns.number - 1 - line.number.utf8.count)
     add(line.number)
     addBlanks(2)
-    let place = line.place(columns.placeLimit)
     add(line.isMarked ? style.colored(place, .bold) : place)
     let isAlone = line.module.isEmpty || columns.module == 0
     if isAlone, line.origin.isEmpty { return text.append(UInt8(ascii: "\n")) }

@@ -62,9 +62,11 @@ struct GroupTable {
 
   /// Hangs and exceeded limits have groups too, and need not have ended a process.
   private var hasCrashesAlone: Bool {
-    let others: Set<String> = ["hang", "stackshot", "jetsam", "resource"]
-    return !groups.contains { group in
-      others.contains(String(SignatureParts(group.text).kind.prefix { $0 != ":" }))
+    !groups.contains { group in
+      switch SignatureParts(group.text).kind.prefix(while: { $0 != ":" }) {
+      case "hang", "stackshot", "jetsam", "resource": true
+      default: false
+      }
     }
   }
 
