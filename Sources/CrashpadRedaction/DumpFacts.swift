@@ -7,6 +7,8 @@ internal import CrashpadSnapshot
 /// The facts about an intermediate dump that are needed before its first record is handled.
 struct DumpFacts {
   private(set) var modules: [(address: UInt64, size: UInt64)] = []
+  /// Memory that can be executed, of modules or not.
+  private(set) var mapped: [MappedCode.Range] = []
   private(set) var stacks: [(address: UInt64, size: UInt64)] = []
   private(set) var addressMask: UInt64?
   private(set) var modulePaths: Set<[UInt8]> = []
@@ -63,6 +65,10 @@ struct DumpFacts {
       case (.linux, .map):
         isLinux = true
         readSystem(record.node, tree, bytes)
+      case (.capture, .map):
+        if let maps = tree.field(.maps, of: record.node, in: bytes).value {
+          mapped = MappedCode.ranges(ofMaps: bytes.extracting(maps.offset..<maps.end))
+        }
       case (.systemInfo, .map): readSystem(record.node, tree, bytes)
       default: break
       }

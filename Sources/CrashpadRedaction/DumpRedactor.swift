@@ -31,7 +31,7 @@ struct DumpRedactor {
     tree = DumpTree(parsing: bytes)
     facts = DumpFacts(tree, bytes)
     let rule = PointerRule(
-      facts.architecture, modules: facts.modules, stacks: facts.stacks, addressMask: facts.addressMask,
+      facts.architecture, code: facts.modules + facts.mapped, stacks: facts.stacks, addressMask: facts.addressMask,
       keepsSmallNumbers: policy.keepsSmallNumbers)
     plan = RedactionPlan(RedactionReport(.intermediateDump, inputByteCount: bytes.byteCount), rule)
   }

@@ -71,7 +71,9 @@ struct MinidumpRedactor {
     textBudget = 2 * size + 8 << 20
     entryBudget = size / 2
     stacks = StackRanges(snapshot, bytes)
-    rule = PointerRule(snapshot, stacks: stacks.addresses, keepsSmallNumbers: policy.keepsSmallNumbers)
+    rule = PointerRule(
+      snapshot, mapped: MappedCode.ranges(snapshot, bytes), stacks: stacks.addresses,
+      keepsSmallNumbers: policy.keepsSmallNumbers)
   }
 
   /// Takes entries off the budget. Returns false if it is spent; then all later calls fail too.

@@ -10,8 +10,8 @@ struct PointerRule: Sendable {
   static let defaced: UInt64 = 0x0def_aced_0def_aced
   private static let greatestSmallNumber: UInt64 = 4096
 
-  /// Modules above this size or address are ignored: they would turn every word into an address.
-  private static let maximumModuleSize: UInt64 = 1 << 32
+  /// Modules and ranges of code above this size or address are ignored: they would turn every word into an address.
+  private static let maximumCodeSize: UInt64 = 1 << 32
   private static let addressLimit: UInt64 = 1 << 48
 
   /// The size of a word in bytes: 8, or 4 on 32-bit machines.
@@ -26,7 +26,7 @@ struct PointerRule: Sendable {
   private static let asynchronousFrame: UInt64 = 1 << 60
 
   init(
-    _ architecture: CPUArchitecture, modules: [(address: UInt64, size: UInt64)],
+    _ architecture: CPUArchitecture, code: [(address: UInt64, size: UInt64)],
     stacks: [(address: UInt64, size: UInt64)], addressMask: UInt64?, keepsSmallNumbers: Bool
   ) {
     wordSize = architecture.hasNarrowAddresses ? 4 : 8
@@ -34,10 +34,10 @@ struct PointerRule: Sendable {
     // function, and a stack may end there.
     func ranges(_ list: [(address: UInt64, size: UInt64)]) -> AddressRanges {
       AddressRanges(
-        list.filter { $0.size > 0 && $0.size <= Self.maximumModuleSize && $0.address < Self.addressLimit }
+        list.filter { $0.size > 0 && $0.size <= Self.maximumCodeSize && $0.address < Self.addressLimit }
           .map { ($0.address, $0.address + $0.size) })
     }
-    code = ranges(modules)
+    self.code = ranges(code)
     self.stacks = ranges(stacks)
     var masks: [UInt64] = []
     if architecture == .arm64 {
@@ -50,12 +50,16 @@ struct PointerRule: Sendable {
     self.keepsSmallNumbers = keepsSmallNumbers
   }
 
-  init(_ snapshot: ProcessSnapshot, stacks: [(address: UInt64, size: UInt64)] = [], keepsSmallNumbers: Bool) {
+  /// - Parameter mapped: memory that can be executed, of modules or not.
+  init(
+    _ snapshot: ProcessSnapshot, mapped: [MappedCode.Range] = [], stacks: [(address: UInt64, size: UInt64)] = [],
+    keepsSmallNumbers: Bool
+  ) {
     let modules = snapshot.modules.compactMap { module in
       module.address.flatMap { address in module.size.map { (address: address, size: $0) } }
     }
     self.init(
-      snapshot.system.architecture, modules: modules, stacks: stacks, addressMask: snapshot.system.addressMask,
+      snapshot.system.architecture, code: modules + mapped, stacks: stacks, addressMask: snapshot.system.addressMask,
       keepsSmallNumbers: keepsSmallNumbers)
   }
 

@@ -44,6 +44,20 @@ struct FrameTests {
     try check(SynthLinuxDump(architecture, threads: 3).bytes, "\(architecture)")
   }
 
+  @Test("Frames of code that the program compiled", arguments: SynthArchitecture.allCases)
+  func compiledCode(_ architecture: SynthArchitecture) throws {
+    var dump = SynthLinuxDump(architecture, threads: 3)
+    dump.mapped = [(0x4000_0000, 0x1_0000, "rwxp")]
+    for index in dump.threads.indices {
+      let start = Int(dump.threads[index].registers.fp - dump.threads[index].stackAddress)
+      dump.threads[index].stack.overwrite(UInt64(0x4000_0124), width: 8, at: start + 8)
+      if architecture == .arm64 { dump.threads[index].registers.lr = 0x4000_0124 }
+    }
+    let folder = try TemporaryFolder()
+    #expect(try frames(dump.bytes, folder, "a.idump").contains { $0.contains("0x0000000040000124") })
+    try check(dump.bytes, "\(architecture)")
+  }
+
   @Test("Return addresses with authentication codes stay as they are")
   func signed() throws {
     var parameters = SynthParameters(architecture: .arm64, seed: 9)

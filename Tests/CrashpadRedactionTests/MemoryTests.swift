@@ -39,6 +39,25 @@ struct MemoryTests {
     }
   }
 
+  @Test("Addresses in memory that can be executed stay, of modules or not", arguments: SynthArchitecture.allCases)
+  func compiledCode(_ architecture: SynthArchitecture) throws {
+    var dump = SynthLinuxDump(architecture)
+    dump.mapped = [
+      (0x4000_0000, 0x1_0000, "rwxp"), (0x5000_0000, 0x1_0000, "rw-p"), (0x6000_0000, 0x1_0000, "r-xp"),
+      (0x7_0000_0000, 0x2_0000_0000, "rwxp"),
+    ]
+    let words: [(UInt64, Bool)] = [
+      (0x4000_0123, true), (0x4001_0000, true), (0x4001_0001, false), (0x5000_0100, false), (0x6000_0100, true),
+      // A range of 8 GiB would make too many words an address.
+      (0x7_0000_1000, false),
+    ]
+    for (index, word) in words.enumerated() { dump.threads[0].stack.overwrite(word.0, width: 8, at: 8 * index) }
+    for bytes in [dump.bytes, try minidump(of: dump.bytes)] {
+      let redacted = try stack(Redacted(bytes).bytes, 0)
+      #expect(Array(redacted.prefix(words.count)) == words.map { $0.1 ? $0.0 : Self.defaced })
+    }
+  }
+
   @Test("Small numbers stay if they are asked for")
   func numbers() throws {
     var dump = SynthLinuxDump(.x86_64)

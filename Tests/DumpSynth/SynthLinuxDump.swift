@@ -44,6 +44,8 @@ public struct SynthLinuxDump: Sendable {
   public var signal: (number: Int32, code: Int32, address: UInt64)? = (11, 1, 0x10)
   public var crashedThread = 0
   public var extraMemory: (address: UInt64, bytes: [UInt8])
+  /// Memory of no file in /proc/self/maps, such as that of compiled code.
+  public var mapped: [(address: UInt64, size: UInt64, access: String)] = []
   public var annotations: [(name: String, value: String)] = [("build", "nightly"), ("ver", "2.0.1")]
 
   public var kernelRelease: String? = "6.1.55-18-amd64"
@@ -125,10 +127,13 @@ public struct SynthLinuxDump: Sendable {
   public var status: String { "Name:\texample\nTgid:\t\(pid)\nPid:\t\(pid)\nPPid:\t\(parentPID)\n" }
 
   public var maps: String {
-    modules.map { module in
+    (modules.map { module in
       "\(String(module.address, radix: 16))-\(String(module.address + module.size, radix: 16)) r-xp 00000000 08:01 7 "
         + "\(module.mappedPath ?? module.path)\n"
-    }.joined()
+    }
+      + mapped.map { range in
+        "\(String(range.address, radix: 16))-\(String(range.address + range.size, radix: 16)) \(range.access) 00000000 00:00 0\n"
+      }).joined()
   }
 
   /// The answer of uname(1).
