@@ -44,10 +44,13 @@ struct CrashKind: Sendable {
     if let report = snapshot.report { describe(report, snapshot, version) }
     if text == "none", let exception = snapshot.exception { describe(exception, snapshot) }
     if text == "none", version != .first { infer(snapshot) }
-    if place == .crashedThread, text.hasPrefix("exception:") || isAbort, snapshot.report?.lastException.isEmpty == false
+    // AppKit ends the app by a trap for an exception that nothing caught.
+    let isTrap = text == "trap" && version != .first
+    if place == .crashedThread, text.hasPrefix("exception:") || isAbort || isTrap,
+      snapshot.report?.lastException.isEmpty == false
     {
       place = .lastException
-      if isAbort { text = "exception:NSException" }
+      if isAbort || isTrap { text = "exception:NSException" }
     }
   }
 
@@ -71,6 +74,13 @@ struct CrashKind: Sendable {
     if let termination = report.termination, termination.namespace == nil, let code = termination.code, code > 0xffff {
       self = Self.hang("killed:0x" + hexadecimal(code))
       return
+    }
+    if report.statesCrash, snapshot.system.architecture == .arm64, let value = report.syndrome {
+      let syndrome = FaultSyndrome(value)
+      if syndrome.trap != nil { return fault("trap") }
+      if syndrome.isWrite != nil, let address = report.faultAddress {
+        return fault(address < 0x1000 ? "bad-access[null]" : "bad-access[wild]")
+      }
     }
     let rows = report.messages.lazy.compactMap { EvidenceSearch.all.message($0.statement) }
     if let row = rows.first {
@@ -128,9 +138,15 @@ struct CrashKind: Sendable {
     if version != .first, let raised = RaisedMessage(report) {
       text = "exception:" + raised.kind
       words = raised.words
-    } else if let name = Self.exceptionName(report, version) {
+    } else if version == .first || !isFaultAlone(snapshot), let name = Self.exceptionName(report, version) {
       text = "exception:" + name
     }
+  }
+
+  /// Whether a fault ended the process: an exception of which a message says that it was not caught came before, and did not
+  /// end it.
+  private func isFaultAlone(_ snapshot: ProcessSnapshot) -> Bool {
+    snapshot.exception.map { $0.kind == .mach && $0.code == 1 && EndOfProcess($0) == .fault } ?? false
   }
 
   /// Nil where the exception says more.

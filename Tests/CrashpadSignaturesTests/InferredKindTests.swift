@@ -91,6 +91,78 @@ struct InferredKindTests {
     #expect(try last("crash.txt hang.txt") == "2 reports in 2 groups\n")
   }
 
+  @Test("Samples whose threads wait are no crashes in the last line")
+  func samples() throws {
+    let folder = try TemporaryFolder()
+    let sample = """
+      Sampling process 77 for 3 seconds with 1 millisecond of run time between samples
+      Analysis of sampling Wheel (pid 77) every 1 millisecond
+      Process:         Wheel [77]
+      Path:            /Applications/Wheel.app/Contents/MacOS/Wheel
+
+      Call graph:
+          12 Thread_101   DispatchQueue_1: com.apple.main-thread  (serial)
+          + 12 main  (in Wheel) + 16  [0x10a001010]
+          +   12 mach_msg  (in libsystem_kernel.dylib) + 60  [0x7fff10000100]
+          +     12 mach_msg_trap  (in libsystem_kernel.dylib) + 10  [0x7fff10000200]
+
+      """
+    try folder.write(Array(sample.utf8), to: "sample.txt")
+    let group = try Tool.shell("exec crashpadctl group sample.txt", in: folder)
+    #expect(group.text.contains("hang[") && group.text.hasSuffix("1 report in 1 group\n"), "\(group.text)")
+  }
+
+  @Test("A fault is none of an exception of which a message says that nothing caught it")
+  func faultAfterException() throws {
+    let folder = try TemporaryFolder()
+    func kind(_ exception: String) throws -> String {
+      let text =
+        "Process:  Wheel [77]\n\nException Type:  \(exception)\n"
+        + "Exception Codes: KERN_INVALID_ADDRESS at 0x61fd8ab6\nCrashed Thread:  0\n\n"
+        + "Application Specific Information:\n"
+        + "*** Terminating app due to uncaught exception 'GearException', reason: 'stuck'\n\n"
+        + "Thread 0 Crashed:\n\(Self.stack)"
+      try folder.write(Array(text.utf8), to: "report.txt")
+      return try Tool.shell("exec crashpadctl group --format csv report.txt", in: folder).text
+    }
+    #expect(try kind("EXC_BAD_ACCESS (SIGSEGV)").contains(",bad-access[wild] · "))
+    #expect(try kind("EXC_CRASH (SIGABRT)").contains(",exception:GearException · "))
+  }
+
+  @Test("An exception that AppKit ends an app for is grouped by where it was raised", arguments: [true, false])
+  func appKit(_ hasBacktrace: Bool) throws {
+    let folder = try TemporaryFolder()
+    let raised =
+      "Last Exception Backtrace:\n"
+      + "0   CoreFoundation   0x0000000181000000 __exceptionPreprocess + 16\n"
+      + "1   libobjc.A.dylib   0x0000000182000000 objc_exception_throw + 16\n"
+      + "2   Wheel   0x0000000104a04000 -[Gear turn] + 16\n\n"
+    let text =
+      "Process:  Wheel [77]\n\nException Type:  EXC_BREAKPOINT (SIGTRAP)\nCrashed Thread:  0\n\n"
+      + (hasBacktrace ? raised : "")
+      + "Thread 0 Crashed:\n0   AppKit   0x0000000183000000 -[NSApplication _crashOnException:] + 240\n"
+      + "1   AppKit   0x0000000183000100 -[NSApplication reportException:] + 608\n"
+    try folder.write(Array(text.utf8), to: "report.txt")
+    let group = try Tool.shell("exec crashpadctl group --format csv report.txt", in: folder).text
+    #expect(group.contains(",exception:NSException · " + (hasBacktrace ? "-[Gear turn]" : "")), "\(group)")
+  }
+
+  @Test("The registers of a crashed thread give the kind where a report has no exception")
+  func syndromes() throws {
+    let folder = try TemporaryFolder()
+    func kind(_ registers: String) throws -> String {
+      let text =
+        "Process:  Wheel [77]\nCode Type:  ARM-64\n\nThread 0 Crashed:\n\(Self.stack)\n"
+        + "Thread 0 crashed with ARM Thread State (64-bit):\n"
+        + "    x0: 0x0000000000000010   pc: 0x0000000104a04000\n   \(registers)\n"
+      try folder.write(Array(text.utf8), to: "report.txt")
+      return try Tool.shell("exec crashpadctl group --format csv report.txt", in: folder).text
+    }
+    #expect(try kind("far: 0x0000000000000000  esr: 0xf2000001 (Breakpoint) brk 1").contains(",trap · "))
+    #expect(try kind("far: 0x0000000000000018  esr: 0x92000006 (Data Abort)").contains(",bad-access[null] · "))
+    #expect(try kind("far: 0x0000000000000000  esr: 0x56000080 (Syscall)").contains(",none · "))
+  }
+
   @Test("Crashes of two programs without a stack are two groups, and the method in a question is no option")
   func programs() throws {
     let folder = try TemporaryFolder()

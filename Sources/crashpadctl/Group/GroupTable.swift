@@ -63,7 +63,7 @@ struct GroupTable {
   /// Hangs and exceeded limits have groups too, and need not have ended a process.
   private var hasCrashesAlone: Bool {
     !groups.contains { group in
-      switch SignatureParts(group.text).kind.prefix(while: { $0 != ":" }) {
+      switch SignatureParts(group.text).kind.prefix(while: { $0 != ":" && $0 != "[" }) {
       case "hang", "stackshot", "jetsam", "resource": true
       default: false
       }
