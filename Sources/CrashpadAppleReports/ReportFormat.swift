@@ -31,6 +31,9 @@ package enum ReportFormat: String, Sendable, CaseIterable {
   /// Keys of KSCrash's JSON beside or in "crash".
   private static let ksCrashKeys = ["\"report\"", "\"diagnosis\"", "\"error\"", "\"threads\""]
 
+  /// Members of an .ips, in or beside its exception: a copied part may end soon behind that.
+  private static let besideException = ["\"faultingThread\"", "\"termination\"", "\"rawCodes\""]
+
   private static func ofJSON(_ start: ReportStart) -> ReportFormat? {
     // The JSON form of an intermediate dump may contain any text.
     if start.has("\"crashpad-intermediate-dump\"") { return nil }
@@ -42,7 +45,7 @@ package enum ReportFormat: String, Sendable, CaseIterable {
     if start.isLineBeforeText { return .crash }
     let isBody =
       start.has("\"procName\"") || start.has("\"usedImages\"") || start.has("\"captureTime\"")
-      || start.has("\"exception\"") && (start.has("\"faultingThread\"") || start.has("\"termination\""))
+      || start.has("\"exception\"") && Self.besideException.contains(where: start.has)
       || start.has("\"termination\"") && start.has("\"namespace\"")
       || start.has("\"asi\"") && start.has("\"faultingThread\"")
       || start.has("\"memoryStatus\"") && start.has("\"crashReporterKey\"")

@@ -56,9 +56,13 @@ extension ReportSnapshot {
     case .hang: return .wentOn
     case .resource: return saysActionNone ? .wentOn : .notSaid
     default:
-      return exception != nil || exceptionType != nil || !lastException.isEmpty || statesCrash ? .crashed : .notSaid
+      let isCrash = exception != nil || exceptionType != nil || !lastException.isEmpty || statesCrash || isTypedCrash
+      return isCrash ? .crashed : .notSaid
     }
   }
+
+  /// Whether the number of its type says that it is about a crash, whatever is left of it.
+  package var isTypedCrash: Bool { bugType == "309" || bugType == "109" }
 
   /// "dead fall".
   package static let userQuit: UInt64 = 0xdead_fa11

@@ -108,7 +108,10 @@ package struct CrashFactList: Sendable {
       let name = view.line(thread.name).map { " \"\($0)\"" } ?? ""
       let queue = view.line(thread.queue).map { ", queue \($0)" } ?? ""
       let number = thread.id.map { ", id \($0)" } ?? ""
-      add("Thread", "\(snapshot.threadNumber(index)) of \(grouped(snapshot.threads.count))\(number)\(name)\(queue)")
+      // A part of a report has few of the threads, and their numbers in the whole.
+      let place = snapshot.threadNumber(index)
+      let count = place < snapshot.threads.count ? " of \(grouped(snapshot.threads.count))" : ""
+      add("Thread", "\(place)\(count)\(number)\(name)\(queue)")
     } else if snapshot.report == nil {
       add("Thread", "\(id), which is not among the \(TextFormat.count(snapshot.threads.count, "thread"))")
     }
@@ -278,7 +281,10 @@ package struct CrashFactList: Sendable {
   private var architectureName: String {
     let name = snapshot.system.architecture.rawValue
     let type = snapshot.report?.codeType?.lowercased().split(separator: " ").first.map(String.init)
-    return type == "arm64_32" || type == "arm-64_32" ? "arm64_32" : name
+    if type == "arm64_32" || type == "arm-64_32" { return "arm64_32" }
+    // Processors that no reader knows more of: "PPC (Native)".
+    if snapshot.system.architecture == .unknown, let type { return TextFormat.printable(type) }
+    return name + (snapshot.report?.isTranslated == true ? " (translated by Rosetta)" : "")
   }
 
   private mutating func describeSystem() {

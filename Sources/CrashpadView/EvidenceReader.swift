@@ -96,9 +96,11 @@ private struct FrameReader {
     let functions = isNamed ? frame.symbol?.frames ?? [] : []
     func make(_ function: SymbolizedAddress.Frame?) -> CrashEvidence.Frame {
       let location = function?.sourceName.map { "\($0):\(function?.source?.line ?? 0)" }
-      return CrashEvidence.Frame(
+      var made = CrashEvidence.Frame(
         function: SymbolizedAddress.line(function), module: module.map { names[$0] }, offset: frame.frame.moduleOffset,
         location: location, isOfApp: module.map { isOfApp[$0] } ?? false)
+      made.address = frame.frame.instruction
+      return made
     }
     if let place = frame.unloaded.first {
       return [

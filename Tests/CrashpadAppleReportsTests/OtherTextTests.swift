@@ -30,6 +30,7 @@ struct OtherTextTests {
     Text("pid: 77, tid: 78, name: gear  >>> com.example.wheel <<<", "a tombstone"),
     Text("LogWindows: Error: === Critical error: ===", "Unreal Engine"),
     Text("Fatal error: [File:./Gear.cpp] [Line: 77]", "Unreal Engine"),
+    Text("Gear::turn(int) Address = 0x1078b82b1 (filename not found) [in Wheel.dylib]", "Unreal Engine"),
     Text("Unhandled Exception: EXCEPTION_ACCESS_VIOLATION reading address 0x8", "Unreal Engine"),
     Text("Traceback (most recent call last):", "Python"),
     Text("Got a segv while executing native code. This usually indicates", "Mono"),

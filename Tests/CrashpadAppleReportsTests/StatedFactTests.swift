@@ -101,6 +101,110 @@ struct StatedFactTests {
     #expect(reading.report?.parentName == "launchd" && reading.snapshot?.parentProcessID == 95)
   }
 
+  @Test("A report of the type of crashes is one, though it ends before its exception")
+  func typedCrash() throws {
+    let head = "{\"app_name\":\"Orrery\",\"bug_type\":\"309\",\"os_version\":\"macOS 14.6 (23G80)\"}\n"
+    let body =
+      "{\n  \"uptime\" : 27000,\n  \"captureTime\" : \"2024-12-03 17:11:36.2377 +0530\",\n"
+      + "  \"procName\" : \"Orrery\",\n"
+    let text = try explain(head + body + "  \"bundleInfo\" : {\"CFBundleVersion\":\"1.0")
+    #expect(text.hasPrefix("report.txt: crash\n") && text.contains("The process crashed, or was ended;"), "\(text)")
+    #expect(text.contains("The type of the report is that of a crash."))
+  }
+
+  @Test("A text that does not say whether the process crashed is not said to be of none")
+  func openEnd() throws {
+    let text =
+      "Process:   Orrery [77]\nPath:      /Applications/Orrery.app/Contents/MacOS/Orrery\n"
+      + "Identifier:  com.example.orrery\n"
+    #expect(try explain(text).hasPrefix("report.txt: no crash known\n"))
+  }
+
+  @Test("A stackshot says what it was taken for")
+  func stackshot() throws {
+    let text = """
+      {"os_version":"iPhone OS 8.1 (12B410)","bug_type":"188"}
+      Incident Identifier: 01234567-89AB-CDEF-0123-456789ABCDEF
+      Hardware Model:      iPad2,5
+      OS Version:          iPhone OS 8.1 (12B410)
+      Date:                2016-05-04 20:57:43 -0600
+      Exception Code:      0x8badf00d
+      Reason:              com.example.orrery failed to launch in time
+
+      """
+    let reading = Reading(text)
+    #expect(reading.report?.kind == .stackshot && reading.report?.captureTime == "2016-05-04 20:57:43 -0600")
+    let explanation = try explain(text)
+    #expect(explanation.contains("taken for the code 0x8badf00d"), "\(explanation)")
+    #expect(explanation.contains("Reason: \"com.example.orrery failed to launch in time\""))
+    let asked = try explain(text.replacing("0x8badf00d", with: "0xbaaaaaad"))
+    #expect(asked.contains("and not a crash.") && !asked.contains("taken for the code"))
+  }
+
+  @Test("The registers of a thread that a report does not list are the exception's")
+  func unknownThread() throws {
+    let text = """
+      Process:         launchd [4711]
+      Path:            /Applications/Orrery.app/Contents/MacOS/Orrery
+      Code Type:       X86-64 (Native)
+      OS Version:      Mac OS X 10.6.8 (10K549)
+
+      Exception Type:  EXC_BAD_ACCESS (SIGSEGV)
+      Exception Codes: KERN_INVALID_ADDRESS at 0xfffffffffffffff8
+      Crashed Thread:  Unknown
+
+      Backtrace not available
+
+      Unknown thread crashed with X86 Thread State (64-bit):
+        rax: 0x0000000000000055  rbx: 0x0000000000000000  rcx: 0x0000000000000000  rdx: 0x0000000000000000
+        rip: 0x00007fff5fc01028  rfl: 0x0000000000010203  cr2: 0xfffffffffffffff8
+
+      Binary images description not available
+
+      """
+    let snapshot = try #require(Reading(text).snapshot)
+    #expect(snapshot.threads.isEmpty && snapshot.exception?.context?.instructionPointer == 0x7fff_5fc0_1028)
+    #expect(snapshot.report?.faultAddress == 0xffff_ffff_ffff_fff8)
+  }
+
+  @Test("The address that a report means is in its codes, where it has no subtype")
+  func intendedAddress() {
+    let codes =
+      "KERN_INVALID_ADDRESS at 0xa54c80019501ca64 -> 0x000000019501ca64 (possible pointer authentication failure)"
+    for key in ["Exception Codes", "Exception Subtype"] {
+      let text = "Process:  Orrery [77]\nException Type:        EXC_BAD_ACCESS (SIGSEGV)\n\(key):       \(codes)\n"
+      #expect(Reading(text).report?.intendedAddress == 0x1_9501_ca64, "\(key)")
+    }
+  }
+
+  @Test("A copied part of a report is read though it ends within a text")
+  func part() throws {
+    let text = """
+      ```
+        "parentPid" : 1,
+        "crashReporterKey" : "00112233445566778899aabbccddeeff00112233",
+        "exception" : {"codes":"0x0000000000000001, 0x0000000000000010","rawCodes":[1,16],"type":"EXC_BAD_ACCESS","signal":"SIGSEGV"},
+        "vmregioninfo" : "0x10 is not in any region.  Bytes before
+      """
+    #expect(try explain(text).contains("EXC_BAD_ACCESS / KERN_INVALID_ADDRESS at 0x10"))
+  }
+
+  @Test("A part of a report does not tell how many threads there were, and names its processor")
+  func placeOfThread() throws {
+    let folder = try TemporaryFolder()
+    let head = "Process:  Orrery [77]\nCode Type:  TYPE\nException Type:  EXC_BAD_ACCESS (SIGBUS)\n"
+    let text =
+      head + "Exception Codes: KERN_PROTECTION_FAILURE at 0x0000000000184c9c\nCrashed Thread:  13\n\n"
+      + "Thread 13 Crashed:\n0   Orrery   0x00271878 turn + 8\n"
+    func inspect(_ type: String) throws -> String {
+      try folder.write(Array(text.replacing("TYPE", with: type).utf8), to: "report.txt")
+      return try Tool.run(["inspect", "report.txt"], in: folder).text
+    }
+    let old = try inspect("PPC (Native)")
+    #expect(old.contains("\nThread    13\n") && old.contains("\nDevice    ppc\n"), "\(old)")
+    #expect(try inspect("X86-64 (Translated)").contains("\nDevice    x86_64 (translated by Rosetta)\n"))
+  }
+
   @Test("The limit of an exceeded resource is said")
   func limit() throws {
     let text = "Thread 1: EXC_RESOURCE RESOURCE_TYPE_MEMORY (limit=650 MB, unused=0x0)\n"

@@ -280,6 +280,45 @@ struct ExplanationTests {
     }
   }
 
+  @Test func `A program counter in no module is a jump only where the access was to it`() {
+    func evidence(counter: UInt64?, at address: UInt64, isTranslated: Bool = false) -> String {
+      var thread = SampleCrash.thread(0, ["app:Shop.buy()"])
+      var top = CrashEvidence.Frame(function: nil, module: nil, offset: nil, location: nil, isOfApp: false)
+      top.address = counter
+      thread.frames.insert(top, at: 0)
+      let crash = SampleCrash.crash(SampleCrash.mach(1, [1, address], signal: 11), [thread]) {
+        $0.isTranslated = isTranslated
+      }
+      return Explanation(crash).evidence.map(\.text).first { $0.contains("in no module") } ?? ""
+    }
+    let jump = "a jump through a wrong pointer"
+    #expect(evidence(counter: 0x1_0402_0000, at: 0x1_0402_0000).contains(jump))
+    #expect(evidence(counter: 0x1_0402_0000, at: 0x2000_0001_0402_0000).contains(jump), "without the upper bits")
+    for counter in [0x1_0402_0000 as UInt64?, nil] {
+      let text = evidence(counter: counter, at: 0x1_0000_0000)
+      #expect(!text.contains(jump) && text.contains("made while the program ran"), "\(text)")
+    }
+    #expect(evidence(counter: 0x1_0402_0000, at: 0x1_0000_0000, isTranslated: true).contains("Rosetta"))
+  }
+
+  @Test func `The registers say how a thread crashed where the report has no exception`() {
+    func explanation(_ syndrome: UInt64, at address: UInt64?) -> Explanation {
+      Explanation(
+        SampleCrash.crash(nil, [crashing]) {
+          $0.statesCrash = true
+          $0.syndrome = syndrome
+          $0.faultAddress = address
+        })
+    }
+    let trap = explanation(0xf200_0001, at: 0)
+    #expect(trap.summary.hasPrefix("A thread crashed at a trap;") && trap.certainty == .stated)
+    #expect(trap.evidence.contains { $0.text.contains("brk 0x1") })
+    let access = explanation(0x9200_0046, at: 0x18)
+    #expect(access.summary.hasPrefix("A thread crashed at an access to 0x18;"))
+    #expect(access.evidence.contains { $0.text.contains("a write failed, at 0x18") })
+    #expect(!explanation(0x5600_0080, at: 0).summary.contains("crashed at"), "a system call is no fault")
+  }
+
   @Test func `A signal of Linux is explained without a report`() {
     var exception = ExceptionSnapshot(kind: .linuxSignal, threadID: 1, code: 7)
     exception.info = 2

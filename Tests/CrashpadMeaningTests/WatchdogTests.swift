@@ -163,6 +163,23 @@ struct WatchdogTests {
     #expect(line.evidence.contains { $0.text.contains("it was busy rather than blocked") })
   }
 
+  @Test func `An allowance of CPU time is none of time on the clock`() {
+    let text = [
+      "explanation:scene-create watchdog transgression: app<com.example.demo>:812 exhausted CPU time allowance of 3.50 seconds",
+      "\"Elapsed application CPU time (seconds): 3.710, 40% CPU\"",
+    ]
+    let waiting = SampleCrash.thread(
+      0, queue: "com.apple.main-thread", ["__psynch_mutexwait", "_pthread_mutex_firstfit_lock_wait"] + SampleCrash.end)
+    let explanation = Explanation(SampleCrash.watchdog([waiting], text))
+    #expect(
+      explanation.summary
+        == "The watchdog ended the app: it did not finish its launch (scene-create) with 3.50 s of CPU time.")
+    let facts = explanation.evidence.map(\.text)
+    #expect(facts.contains { $0.contains("used 3.71 s of CPU time, of 3.50 s that it was allowed") }, "\(facts)")
+    #expect(facts.contains { $0.contains("used it up by computing") })
+    #expect(!facts.contains { $0.contains("waits for a lock") })
+  }
+
   @Test func `The words of a watchdog without its code are the watchdog's`() {
     let crash = SampleCrash.crash(nil, []) { report in
       var termination = ReportSnapshot.Termination()

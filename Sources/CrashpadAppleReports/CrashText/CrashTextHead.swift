@@ -237,6 +237,10 @@ extension CrashText {
     case "Date/Time":
       builder.report.captureTime = known(key.value)
       builder.snapshot.snapshotTime = ReportTime.timestamp(builder.report.captureTime) ?? builder.snapshot.snapshotTime
+    // A stackshot of systems up to iOS 9 has its time so.
+    case "Date" where builder.report.kind == .stackshot && ReportTime.timestamp(key.value.string) != nil:
+      builder.report.captureTime = key.value.string
+      builder.snapshot.snapshotTime = ReportTime.timestamp(key.value.string)
     case "CrashDoctor Diagnosis": builder.report.diagnosis = known(key.value)
     case "Launch Time":
       builder.report.launchTime = known(key.value)

@@ -115,6 +115,9 @@ struct CrashText {
   /// The calls of the recursion whose frames are read.
   var recursionDepth: UInt64?
   var registers: [CPUContext.NamedRegister] = []
+  /// Whether they are of a thread that the report does not list.
+  var isOfUnknownThread = false
+  var unknownContext: CPUContext?
   var exception = TextException()
   var version: String?
   var samples: [TextSample] = []
@@ -311,7 +314,7 @@ struct CrashText {
     ("Dyld Error Information:", .dyld), ("Error Formulating Crash Report:", .formulating),
     ("Heaviest stack", .heaviest), ("Powerstats for:", .samples), ("External Modification Summary:", .skipped),
     ("VM Region Summary:", .skipped), ("Microstackshots:", .skipped), ("Model: ", .skipped),
-    ("System Profile:", .skipped), ("PPC Thread State", .registers), ("Unknown thread crashed with", .skipped),
+    ("System Profile:", .skipped), ("PPC Thread State", .registers), ("Unknown thread crashed with", .registers),
     ("Bad magic ", .skipped),
     ("EOF", .ended), ("Full Report", .ended),
   ]
@@ -338,6 +341,8 @@ struct CrashText {
     section = row.section
     let value = content.dropFirst(row.title.utf8.count).trimmed
     switch row.section {
+    // Its stack is not in the report.
+    case .registers where row.title.hasPrefix("Unknown"): isOfUnknownThread = true
     case .vmRegions: builder.report.vmRegionInfo = row.title.hasSuffix(":") ? value.string : content.string
     case .messages: builder.addMessage(value.string)
     case .lastException: if !value.isEmpty { lastException(value) }

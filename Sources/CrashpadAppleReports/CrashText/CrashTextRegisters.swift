@@ -42,13 +42,19 @@ extension CrashText {
 
   /// Builds the context of the thread from the registers read so far.
   mutating func endRegisters() {
-    guard !registers.isEmpty, builder.snapshot.threads.indices.contains(thread) else { return }
+    guard !registers.isEmpty, isOfUnknownThread || builder.snapshot.threads.indices.contains(thread) else { return }
     let context = ReportRegisters.context(registers)
-    builder.snapshot.threads[thread].context = context
+    if isOfUnknownThread {
+      // Registers that the end of the text cuts before the program counter tell no place.
+      unknownContext = context.instructionPointer == 0 ? nil : context
+    } else {
+      builder.snapshot.threads[thread].context = context
+    }
     if builder.snapshot.system.architecture == .unknown {
       builder.snapshot.system.architecture = context.architecture
     }
     registers = []
+    isOfUnknownThread = false
   }
 
   /// Parses "  0f 1f 84 00 00 00 00 00-48 8b 05 61 42 01 00 c3  ..". The byte in brackets is at the program counter.

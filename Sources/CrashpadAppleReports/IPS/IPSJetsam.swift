@@ -66,6 +66,7 @@ extension ReportBuilder {
     let processes = (body["processByPid"] ?? body["stackshot"]?["processByPid"])?.members ?? []
     report.captureTime = body["date"]?.string ?? report.captureTime
     snapshot.snapshotTime = ReportTime.timestamp(report.captureTime) ?? snapshot.snapshotTime
+    addField("Exception Code", body["exception"]?.string)
     addField("Reason", body["reason"]?.string)
     setSystem(body["build"]?.string ?? report.osText)
     if let product = body["product"]?.string { snapshot.system.machine = content(product) }

@@ -28,7 +28,8 @@ struct ReportBuilder {
       // A runtime's message of an end says what the text says nowhere else.
       report.statesCrash = true
     }
-    report.intendedAddress = report.exceptionSubtype.flatMap(Self.intendedAddress)
+    // Texts of macOS up to 11 have the subtype among the codes.
+    report.intendedAddress = (report.exceptionSubtype ?? report.exceptionCodes).flatMap(Self.intendedAddress)
     snapshot.report = report
     if let index = executable { snapshot.modules[index].fileType = .executable }
     return ReportReading(snapshot: snapshot, findings: findings)

@@ -10,6 +10,8 @@ package struct CrashEvidence: Sendable {
     package var module: String?
     /// The offset in the module in bytes.
     package var offset: UInt64?
+    /// The address of the code, if it is known.
+    package var address: UInt64?
     /// Such as "Scene.swift:12".
     package var location: String?
     /// Whether the code belongs to the application rather than the system.

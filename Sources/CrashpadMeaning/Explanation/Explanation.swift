@@ -50,11 +50,14 @@ package struct Explanation: Sendable {
   package var rows: [CodeMeaning] = []
   /// False if the process kept running, or the report is not about a process.
   package var isCrash = true
+  /// Whether the input leaves open whether the process crashed. It counts as no crash then.
+  package private(set) var isOpen = false
 
   package init(_ evidence: CrashEvidence) {
     var builder = ExplanationBuilder(evidence)
     builder.build()
     self = builder.result
+    isOpen = !isCrash && evidence.outcome == .notSaid
   }
 
   init() {}

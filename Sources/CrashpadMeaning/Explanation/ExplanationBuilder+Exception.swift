@@ -98,15 +98,39 @@ extension ExplanationBuilder {
       return
     } else {
       if explainAbortOnStack() { return }
+      let isOfCrash = report?.isTypedCrash == true
       result.summary =
         report?.statesCrash == true
         ? "A thread crashed; the report has neither an exception nor a termination."
-        : "The report has neither an exception nor a termination."
-      if report?.statesCrash == true { addObject("A thread crashed") }
+        : isOfCrash
+          ? "The process crashed, or was ended; the report does not have its exception, nor its termination."
+          : "The report has neither an exception nor a termination."
+      if isOfCrash, report?.statesCrash != true { note("The type of the report is that of a crash.") }
+      if report?.statesCrash == true, !addSyndrome() { addObject("A thread crashed") }
       if let line = messageLines.first { noteMessage(line) }
       if crash.crashed != nil { addStacks() }
     }
     result.notKnown.append("Why the process ended: the report has neither an exception nor a termination.")
+  }
+
+  /// Explains a thread by its registers, which say what the processor did, where the report has no exception.
+  private mutating func addSyndrome() -> Bool {
+    guard let value = report?.syndrome, crash.system.architecture == .arm64 else { return false }
+    let syndrome = FaultSyndrome(value)
+    if let trap = syndrome.trap {
+      let row = CodeMeaning.traps.first { $0.has(trap) }
+      note("The instruction was brk \(hex(trap))" + (row.map { ": \($0.event)." } ?? ", whose meaning is unknown."))
+      if let row { add(row) }
+      result.summary = "A thread crashed at a trap; the report has neither an exception nor a termination."
+      result.certainty = .stated
+      return true
+    }
+    guard let isWrite = syndrome.isWrite, let address = report?.faultAddress else { return false }
+    note("The registers say that a \(isWrite ? "write" : "read") failed, at \(hex(address)) (esr \(hex(value))).")
+    result.summary =
+      "A thread crashed at an access to \(hex(address)); the report has neither an exception nor a termination."
+    result.certainty = .stated
+    return true
   }
 
   /// Explains a stack alone whose thread called abort().
@@ -234,12 +258,30 @@ extension ExplanationBuilder {
         "Look for what still called into the module: a callback, a window procedure, a thread or an exit handler of it.",
         at: 0)
     } else if top.module == nil, top.function == nil {
-      note("The program counter is in no module: a jump through a wrong pointer.", thread, frame: 0)
+      note(placeWithoutModule(top, isJump: isJump(to: address, top, exception)), thread, frame: 0)
     } else if exception.context?.instructionPointer == address {
       note(
         "The address is the program counter's, where no code may run: a jump through a wrong pointer.", thread, frame: 0
       )
     }
+  }
+
+  /// Whether the thread stood at the address that it could not access. A report may lack the upper bits of a program counter.
+  private func isJump(to address: UInt64, _ top: CrashEvidence.Frame, _ exception: ExceptionSnapshot) -> Bool {
+    guard let counter = exception.context?.instructionPointer ?? top.address else { return false }
+    let bits: UInt64 = 1 << 47 - 1
+    return counter == address || counter & bits == address & bits
+  }
+
+  /// The meaning of a program counter in no module.
+  private func placeWithoutModule(_ frame: CrashEvidence.Frame, isJump: Bool) -> String {
+    let start = "The program counter is in no module: "
+    if isJump { return start + "a jump through a wrong pointer." }
+    // It could read the instruction there, or the fault would be at the program counter.
+    return start
+      + (report?.isTranslated == true
+        ? "it may be in the code that Rosetta made of the program's."
+        : "the code was made while the program ran, or is of a module that is not listed.")
   }
 
   /// Explains a fault in a function of a runtime that uses an object, at an address that says nothing.
@@ -392,9 +434,10 @@ extension ExplanationBuilder {
       thread.frames.indices.contains(signal + 1), case let frame = thread.frames[signal + 1], frame.module == nil,
       frame.function == nil
     {
+      let isNull = frame.address.map { $0 < 0x1000 } ?? false
       note(
-        "Where the signal came, the program counter is in no module: a jump through a wrong pointer.", thread,
-        frame: signal + 1)
+        "Where the signal came, the program counter is in no module: a jump through a wrong pointer"
+          + (isNull ? "." : ", or code that was made while the program ran."), thread, frame: signal + 1)
     }
     if let name = recursion(thread) {
       let isWhole = thread.frames.count <= Self.searchedForRecursion && thread.elided.isEmpty

@@ -27,7 +27,7 @@ extension ExplanationBuilder {
       if let event = report.fields.first(where: { $0.name == "Event" })?.value {
         note("The report says: Event: \(shortened(event)).")
       }
-      return explainNoCrash("The report is a stackshot of all processes, and not a crash.")
+      return explainStackshot(report)
     case .panic, .forceReset: return explainPanic(report)
     case .hang: return explainHang(report)
     case .osFault:
@@ -99,6 +99,23 @@ extension ExplanationBuilder {
       }
     }
   }
+
+  /// Explains a stackshot by what it was taken for, which is the end of a process where its code is of one.
+  private mutating func explainStackshot(_ report: ReportSnapshot) -> Bool {
+    func field(_ name: String) -> String? { report.fields.first { $0.name == name }?.value }
+    if let reason = field("Reason") { note("The report says: Reason: \(shortened(reason)).") }
+    let summary = "The report is a stackshot of all processes, and not a crash"
+    guard let text = field("Exception Code"), text.hasPrefix("0x"), let code = UInt64(text.dropFirst(2), radix: 16),
+      code != Self.requested, let row = MeaningTable.terminationCode(code)
+    else { return explainNoCrash(summary + ".") }
+    add(row)
+    _ = explainNoCrash("\(summary): it was taken for the code \(hex(code)). \(sentence(row.event))")
+    result.notKnown.append("Which process it concerns, where the reason does not name it.")
+    return true
+  }
+
+  /// The code of stackshots for which a person asked.
+  private static let requested: UInt64 = 0xbaaa_aaad
 
   // MARK: Resources
 

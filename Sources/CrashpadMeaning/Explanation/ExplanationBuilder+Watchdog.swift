@@ -9,6 +9,8 @@ package struct WatchdogText {
   /// The allowance in seconds.
   var allowance: Double?
   var allowanceText: String?
+  /// Whether the allowance is of CPU time, and not of time on the clock.
+  var isOfCPUTime: Bool
   /// The CPU time in seconds of the whole system, and of all threads of the application.
   var systemCPU: Double?
   var systemPercent: Int?
@@ -41,6 +43,7 @@ package struct WatchdogText {
     }
     event = value(after: "WatchdogEvent:").map(String.init) ?? event
     allowanceText = value(after: "time allowance of").map(String.init)
+    isOfCPUTime = flat.containsBytes("exhausted CPU time allowance of")
     if allowanceText == nil, let range = flat.firstRange(of: "ailed to terminate gracefully after ") {
       allowanceText = String(flat[range.upperBound...].prefix { $0.isNumber || $0 == "." })
     }
@@ -82,6 +85,8 @@ package struct WatchdogText {
 
   /// The likely cause. It is evidence, not proof: the backtrace shows the end, but the time was spent before.
   var verdict: Verdict {
+    // It was used up, whatever else the text says.
+    if isOfCPUTime { return .busy }
     guard let allowance, allowance > 0, let applicationCPU else { return .unknown }
     if applicationCPU / allowance >= 0.7 { return .busy }
     let isHot = thermalState.map { $0 != "nominal" } ?? false
@@ -98,7 +103,8 @@ extension ExplanationBuilder {
       sentence(termination?.namespace.flatMap { MeaningTable.namespace($0)?.endedBy } ?? row.endedBy))
     add(row)
     let event = text.task.map { " " + $0 } ?? ""
-    let allowance = text.allowanceText.map { " within \($0) s" } ?? " in time"
+    let allowance =
+      text.allowanceText.map { text.isOfCPUTime ? " with \($0) s of CPU time" : " within \($0) s" } ?? " in time"
     result.summary =
       text.hasOverdueAssertions
       ? "The watchdog ended the app: its background tasks went on beyond their time."
@@ -106,7 +112,7 @@ extension ExplanationBuilder {
     addTimes(text)
     let main = crash.mainThread
     switch text.verdict {
-    case .busy: explainBusy(main)
+    case .busy: explainBusy(main, text)
     case .starved:
       note("The application got little CPU time, and the system was busy or hot: others may have starved it.")
       result.advice.append(
@@ -123,7 +129,9 @@ extension ExplanationBuilder {
 
   private mutating func addTimes(_ text: WatchdogText) {
     if let application = text.applicationCPU {
-      let allowance = text.allowance.map { " in \(decimal($0)) s" } ?? ""
+      let allowance =
+        text.allowance.map { text.isOfCPUTime ? ", of \(decimal($0)) s that it was allowed" : " in \(decimal($0)) s" }
+        ?? ""
       note("The application used \(decimal(application)) s of CPU time\(allowance), on all its threads together.")
     } else {
       result.notKnown.append("How much CPU time the application used: the termination's text does not have it.")
@@ -150,8 +158,11 @@ extension ExplanationBuilder {
     return "\(hundredths / 100).\(rest < 10 ? "0" : "")\(rest)"
   }
 
-  private mutating func explainBusy(_ main: CrashEvidence.Thread?) {
-    note("The application computed for most of its time: it was busy rather than blocked.")
+  private mutating func explainBusy(_ main: CrashEvidence.Thread?, _ text: WatchdogText) {
+    note(
+      text.isOfCPUTime
+        ? "The allowance is of CPU time: the application used it up by computing, not by waiting."
+        : "The application computed for most of its time: it was busy rather than blocked.")
     result.advice.append("Move the work off the main thread, or do less of it at this point.")
     guard let main else { return }
     if let index = main.firstOfApp {

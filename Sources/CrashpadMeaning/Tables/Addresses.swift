@@ -50,6 +50,14 @@ extension CodeMeaning {
       headline: "an access through a pointer with high bits set, as after a failed pointer authentication",
       .reports("Apple prints \"possible pointer authentication failure\" beside it")),
     address(
+      "address high bits", nil, "High bits of the address are set, which no address of a program has",
+      causes: [
+        "A pointer that was overwritten with other data; on arm64e also a signed pointer that was used without its"
+          + " authentication."
+      ],
+      advice: ["Read the value as bytes: text, a floating-point number, two small integers."],
+      headline: "an access through a pointer with high bits set", lore),
+    address(
       "address tagged", nil, "Bits 59 to 56 of the address are set: a memory tag, on hardware with tagging",
       causes: ["The tag of the pointer and that of the memory differ: use after free, or a buffer overrun."],
       advice: ["Compare with EXC_ARM_MTE_TAGCHECK_FAIL; build with Address Sanitizer."], lore),

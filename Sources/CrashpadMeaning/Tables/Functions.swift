@@ -141,6 +141,9 @@ extension CodeMeaning {
       ],
       printing: "Actor isolation"),
     function(
+      "_swift_task_dealloc_specific", ["swift::_swift_task_dealloc_specific"],
+      printing: "Order of a task's memory", advice: [stack, "Compare with another version of Swift or of the system."]),
+    function(
       .kind, "_assertionFailure", ["_fatalErrorMessage", "_preconditionFailure", "swift::fatalError"],
       "The program stopped itself: fatalError, a precondition, or a check of the Swift library", by: swift,
       causes: ["A nil that was unwrapped, an index out of range, a result that does not fit its type."],
@@ -178,6 +181,13 @@ extension CodeMeaning {
   private static let trap = "the library, by a trap"
 
   private static let libraryFunctions: [CodeMeaning] = [
+    function(
+      .cause, "___BUG_IN_CLIENT_OF_LIBMALLOC_POINTER_BEING_FREED_WAS_NOT_ALLOCATED",
+      ["BUG_IN_CLIENT_OF_LIBMALLOC_POINTER_BEING_FREED_WAS_NOT_ALLOCATED"],
+      "A pointer was freed that the allocator did not return, or that was freed before", by: allocator,
+      causes: ["Memory that was freed twice, a pointer into the middle of memory, or one that was never set."],
+      advice: ["The caller of free gave it the pointer: build with Address Sanitizer, which shows both."],
+      .file("Apple", "libmalloc, src/malloc.c")),
     function(
       .kind, "malloc_report",
       [

@@ -180,6 +180,14 @@ extension CodeMeaning {
       advice: ["Look who calls the function on this thread; mark the closure as @Sendable, or hop to the actor."],
       .file("Swift", "stdlib/public/Concurrency")),
     swift(
+      .cause, "Order of a task's memory", ["freed pointer was not the last allocation"],
+      "Memory of a task was freed in another order than it was allocated",
+      causes: [
+        "Damaged memory; values of a task that are used by code without it; a fault of the compiler or of its runtime."
+      ],
+      advice: [stack, "Compare with another version of Swift or of the system."],
+      .file("Swift", "stdlib/public/runtime/StackAllocator.h"), by: "the Swift runtime, by abort(): SIGABRT"),
+    swift(
       .general, "Fatal error", ["fatal error"],
       "The program stopped itself: fatalError, or a check of the Swift library",
       advice: [stack, "Read the text behind \"Fatal error:\"."]),
@@ -219,9 +227,9 @@ extension CodeMeaning {
     objectiveC(
       .kind, "NSInternalInconsistencyException",
       ["nsinternalinconsistencyexception"],
-      "A check of a framework failed",
+      "A check failed: one of a framework, or an assertion (NSAssert) of the program",
       causes: [
-        "A rule of UIKit, AppKit or Core Data that the program breaks; the message says which."
+        "A rule of UIKit, AppKit or Core Data that the program breaks, or one of its own; the message says which."
       ],
       advice: [readMessage, lastExceptionOfMessage]),
     objectiveC(

@@ -90,7 +90,12 @@ extension CodeMeaning {
         6, "file-system sandbox", "The sandbox forbids to load the library",
         advice: ["Move the library into the app's bundle."]),
       code(7, "malformed Mach-O", "A library is damaged or not well formed", advice: ["Install or build it anew."]),
-      code(9, "other", "The loader failed for another reason", advice: ["Read the reasons."]),
+      code(
+        9, "other", "The loader failed for another reason",
+        advice: [
+          "Read the reasons. \"DYLD_ROOT_PATH not set for simulator program\": the program was built for a simulator, and"
+            + " started outside of one."
+        ]),
     ]
   }()
 

@@ -13,7 +13,8 @@ struct ExplanationText {
   private static let limit = 8
 
   func text(name: String) -> String {
-    var text = style.colored("\(name): \(explanation.isCrash ? "crash" : "no crash")", .bold) + "\n\n"
+    let kind = explanation.isCrash ? "crash" : explanation.isOpen ? "no crash known" : "no crash"
+    var text = style.colored("\(name): \(kind)", .bold) + "\n\n"
     text += part("What happened", [explanation.summary], color: .error)
     text += part("Certainty", [explanation.certainty.words])
     text += part("Ended by", explanation.endedBy)
