@@ -87,6 +87,17 @@ struct CodeAnswerTests {
     Question("'PID 8 received SIGSEGV for address: 0x1fc62c0'", "SIGSEGV"),
     Question("'Segmentation fault: 11'", "\"Segmentation fault: 11\": SIGSEGV"),
     Question("'Abort trap: 6'", "\"Abort trap: 6\": SIGABRT"), Question("'Bus error: 10'", "\"Bus error: 10\": SIGBUS"),
+    Question("'Killed: 9'", "\"Killed: 9\": SIGKILL"), Question("'Terminated: 15'", "\"Terminated: 15\": SIGTERM"),
+    Question("'Bad system call: 12'", "\"Bad system call: 12\": SIGSYS"),
+    Question(
+      "'bash: line 1: 812 Aborted                 (core dumped) ./shop'",
+      "\"bash: line 1: 812 Aborted                 (core dumped) ./shop\": SIGABRT"),
+    Question("'zsh: abort      ./shop'", "\"zsh: abort      ./shop\": SIGABRT"),
+    Question("'zsh: trace trap  ./shop'", "\"zsh: trace trap  ./shop\": SIGTRAP"),
+    Question("'zsh: illegal hardware instruction  ./shop'", "\"zsh: illegal hardware instruction  ./shop\": SIGILL"),
+    Question("'Termination Signal: Segmentation fault: 11'", "\"Termination Signal: Segmentation fault: 11\": SIGSEGV"),
+    Question("status=11/SEGV", "\"11/SEGV\" of systemd: SIGSEGV"),
+    Question("'\"reason\" : \"highwater\"'", "JETSAM 2 highwater"),
     Question("'Graphics kernel error: 0x00000003'", "Graphics kernel error"),
     Question("'*** -[NSConcreteTextStorage attribute:atIndex:]: Range or index out of bounds'", "NSRangeException"),
     Question(
@@ -102,6 +113,24 @@ struct CodeAnswerTests {
     let answers = CodeAnswer.answers(to: question.words)
     #expect(answers.count == 1)
     #expect(answers.first?.readings.map(\.title) == question.titles)
+  }
+
+  @Test(arguments: [
+    "Invalid memory reference (signal: 11, SIGSEGV)", "the guard page of the stack was hit, SIGSEGV in a trap handler",
+    "lost memory: the abort handler of the foreground task got signal SIGSEGV",
+  ])
+  func `Words of a sentence are no codes beside one`(line: String) {
+    let answers = CodeAnswer.answers(to: [line])
+    #expect(answers.allSatisfy { $0.readings.map(\.title) == ["SIGSEGV"] })
+    #expect(!answers.isEmpty)
+  }
+
+  @Test(arguments: [
+    "The abort button was pressed", "job killed: quota", "terminated: by user", "He quit: 12", "abort  ./shop",
+  ])
+  func `Words of signals in another line say no signal`(line: String) {
+    let rows = CodeAnswer.answers(to: [line]).flatMap(\.readings).flatMap(\.rows)
+    #expect(!rows.contains { $0.kind == .signal })
   }
 
   @Test func `Several codes have an answer each`() {

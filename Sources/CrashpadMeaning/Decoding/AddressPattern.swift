@@ -36,8 +36,8 @@ package struct AddressPattern: Sendable {
         DecodedFact("tag", hex(address >> 56)), DecodedFact("address", hex(address & 0xff_ffff_ffff_ffff)),
       ]
     } else if platform != .x86_64, !isCanonical, address >> 48 != 0 {
-      // A signature is in the bits above those of an address: a number without any of them was not signed. Of one whose check
-      // failed two bits are left; other numbers may be anything, unless the system says what they are.
+      // A signature is in the bits above those of an address: a number without any of them was not signed. A check that fails
+      // leaves two bits of it; other numbers may be anything, unless the system says what they are.
       let isSigned = intended != nil || address >> 48 & ~0x6060 == 0
       found = row(isSigned ? "signed" : "high bits")
       facts = [

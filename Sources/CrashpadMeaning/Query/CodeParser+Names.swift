@@ -244,8 +244,12 @@ extension CodeParser {
   mutating func name(_ token: CodeToken) -> CodeAnswer? {
     guard token.number == nil || token.upper.contains("_") else { return nil }
     let rows = MeaningTable.all.filter { row in
-      guard ![.message, .function, .kernelTriage, .terminationCode, .namespace].contains(row.kind) else { return false }
-      return row.name.uppercased() == token.upper || row.aliases.contains(token.upper)
+      guard ![.message, .function, .kernelTriage, .terminationCode, .namespace].contains(row.kind),
+        row.name.uppercased() == token.upper || row.aliases.contains(token.upper)
+      else { return false }
+      // In a sentence "memory" and "trap" are words of it: a code has capitals there, as in reports, or signs.
+      let isSentence = isCopied && tokens.count >= Self.wordsOfSentence
+      return !isSentence || token.text == token.upper || !token.text.allSatisfy(\.isLetter)
     }
     guard !rows.isEmpty else { return nil }
     position += 1

@@ -60,49 +60,82 @@ extension CodeParser {
     return "\(access) \(mode) \(error & 1 != 0 ? "of a page that does not allow it" : "of a page that is not mapped")"
   }
 
-  /// The answer to systemd's "code=killed, status=11/SEGV" and "code=dumped, status=6/ABRT"; nil for other text.
+  /// The answer to systemd's "code=killed, status=11/SEGV", "code=dumped, status=6/ABRT", and to the status alone; nil for other
+  /// text.
   func unitStatus() -> CodeAnswer? {
-    guard text.containsBytes("code=killed") || text.containsBytes("code=dumped"),
-      let status = text.firstRange(of: "status="),
+    guard let status = text.firstRange(of: "status="),
       case let value = text[status.upperBound...].prefix(while: { !" ,);".contains($0) }),
-      let name = value.split(separator: "/").last, let row = MeaningTable.signal(named: "SIG\(name)")
+      case let parts = value.split(separator: "/"), parts.count == 2, let number = UInt64(parts[0]),
+      let row = MeaningTable.signal(named: "SIG\(parts[1])"), row.has(number, on: [.linux, .any])
     else { return nil }
-    let facts = [
-      DecodedFact("core", text.containsBytes("code=dumped") ? "the kernel wrote a core file" : "none is named")
-    ]
+    var facts: [DecodedFact] = []
+    if text.containsBytes("code=dumped") {
+      facts.append(DecodedFact("core", "the kernel wrote a core file"))
+    } else if text.containsBytes("code=killed") {
+      facts.append(DecodedFact("core", "none is named"))
+    }
     return CodeAnswer(text, [CodeReading("\"\(value)\" of systemd: \(row.name)", query: row.name, facts: facts, [row])])
   }
 
   // MARK: What shells and containers print
 
+  /// Words that say the end by a signal of Linux wherever they stand.
   private static let phrases: [(String, UInt64)] = [
     ("segmentation fault", 11), ("invalid memory reference", 11), ("general protection fault", 11), ("bus error", 7),
-    ("illegal instruction", 4), ("trace/breakpoint trap", 5), ("trace/bpt trap", 5), ("floating point exception", 8),
-    ("floating-point exception", 8), ("abort trap", 6), ("aborted (core dumped)", 6), ("bad system call", 31),
-    ("oomkilled", 9), ("out of memory: killed process", 9), ("quit (core dumped)", 3), ("broken pipe", 13),
-    ("cpu time limit exceeded", 24), ("file size limit exceeded", 25),
+    ("illegal instruction", 4), ("illegal hardware instruction", 4), ("trace/breakpoint trap", 5),
+    ("trace/bpt trap", 5), ("floating point exception", 8), ("floating-point exception", 8), ("abort trap", 6),
+    ("bad system call", 31), ("invalid system call", 31), ("oomkilled", 9), ("out of memory: killed process", 9),
+    ("broken pipe", 13), ("cpu time limit exceeded", 24), ("cpu limit exceeded", 24), ("file size limit exceeded", 25),
   ]
   /// Words that have another meaning in a sentence.
   private static let wholeLines: [(String, UInt64)] = [
-    ("aborted", 6), ("killed", 9), ("terminated", 15), ("hangup", 1), ("zsh: killed", 9), ("zsh: abort", 6),
+    ("aborted", 6), ("killed", 9), ("terminated", 15), ("hangup", 1), ("quit", 3), ("interrupt", 2),
+    ("alarm clock", 14),
   ]
+  /// Words of zsh alone.
+  private static let wordsOfZsh: [(String, UInt64)] = [("abort", 6), ("trace trap", 5), ("alarm", 14)]
 
-  /// Whether the line is a shell's, such as "Abort trap: 6", and not one of a report that has such words too.
-  var beginsWithPhrase: Bool {
+  /// The answer to the line of a shell about a program that a signal ended, which has the words of the signal and at most its
+  /// number, "(core dumped)" and the command: "Killed: 9", "bash: line 1: 812 Aborted  (core dumped) ./shop", "zsh: abort
+  /// ./shop"; nil for other text.
+  func shellLine() -> CodeAnswer? {
     let line = text.lowercased()
-    return Self.phrases.contains {
-      line.hasPrefix($0.0) && line.dropFirst($0.0.count).allSatisfy { ": 0123456789".contains($0) }
+    let isOfZsh = line.hasPrefix("zsh: ")
+    let words = Self.phrases + Self.wholeLines + (isOfZsh ? Self.wordsOfZsh : [])
+    var rest = line[...]
+    while true {
+      // Bash has the number of the process in front of the words.
+      let start = rest.drop { "0123456789 ".contains($0) }
+      for (name, signal) in words where start.hasPrefix(name) {
+        let behind = start.dropFirst(name.count)
+        if let row = MeaningTable.signal(signal, on: .linux), Self.mayFollow(behind, row, isOfZsh: isOfZsh) {
+          return ended(by: row, line)
+        }
+      }
+      guard let colon = rest.firstRange(of: ": ") else { return nil }
+      rest = rest[colon.upperBound...]
     }
   }
 
-  /// The answer to a line that a shell or a container prints of a program that a signal ended; nil for other text.
+  /// Whether a shell may write this behind the words of a signal.
+  private static func mayFollow(_ text: Substring, _ row: CodeMeaning, isOfZsh: Bool) -> Bool {
+    if text.isEmpty || text.hasPrefix(" (core dumped)") || text.hasPrefix("  ") { return true }
+    if isOfZsh { return text.hasPrefix(" ") }
+    return text.hasPrefix(": ") && UInt64(text.dropFirst(2)).map { row.has($0) } ?? false
+  }
+
+  /// The answer to a line that a container or a runtime prints of a program that a signal ended; nil for other text.
   func phrase() -> CodeAnswer? {
     let line = text.lowercased()
     guard
       let signal = Self.phrases.first(where: { line.containsBytes($0.0) })?.1
-        ?? Self.wholeLines.first(where: { line == $0.0 || line.hasPrefix("\($0.0)  ") })?.1,
+        ?? Self.wholeLines.first(where: { line == $0.0 })?.1,
       let row = MeaningTable.signal(signal, on: .linux)
     else { return nil }
+    return ended(by: row, line)
+  }
+
+  private func ended(by row: CodeMeaning, _ line: String) -> CodeAnswer {
     var facts: [DecodedFact] = []
     if line.containsBytes("oomkilled") || line.containsBytes("out of memory") {
       facts = [DecodedFact("cause", "the kernel, as the container or the machine had no memory left")]

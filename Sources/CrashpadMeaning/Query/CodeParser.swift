@@ -30,10 +30,11 @@ struct CodeParser {
   ]
 
   mutating func answers() -> [CodeAnswer] {
-    if isCopied, let answer = kernelLine() ?? unitStatus() { return [answer] }
+    if let answer = unitStatus() { return [answer] }
+    if isCopied, let answer = kernelLine() ?? shellLine() { return [answer] }
     let found = codes()
     let isNamed = found.contains { !$0.isNumber && $0.answer.isKnown }
-    if !isNamed || beginsWithPhrase, let answer = phrase() { return [answer] }
+    if !isNamed, let answer = phrase() { return [answer] }
     // A number in a line that names a code is of something else: a process, a line, an address.
     let isSentence = isCopied && found.count { !$0.isNumber } >= Self.wordsOfSentence
     let answers = found.filter { !isSentence && (!isCopied || !isNamed) || !$0.isNumber }.map(\.answer)
@@ -53,7 +54,7 @@ struct CodeParser {
   }
 
   /// As many words that are no codes make a sentence, whose numbers are none either.
-  private static let wordsOfSentence = 4
+  static let wordsOfSentence = 4
 
   /// The answers to all words, and whether each is to a number alone.
   private mutating func codes() -> [(answer: CodeAnswer, isNumber: Bool)] {

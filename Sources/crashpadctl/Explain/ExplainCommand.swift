@@ -107,7 +107,8 @@ struct ExplainRun {
     let path = FilePath(argument: word)
     if !word.contains(" "), FormatRow.named(path) != nil || ["json", "txt"].contains(path.extension) { return true }
     guard hint({ try FileKind(at: path, followingLink: true) }) != nil else {
-      return word.contains("/") && !word.contains(" ")
+      // "status=11/SEGV" of systemd has a slash too.
+      return word.contains("/") && !word.contains(" ") && !CodeAnswer.answers(to: [word]).allSatisfy(\.isKnown)
     }
     return !CodeAnswer.answers(to: [word]).allSatisfy(\.isKnown)
   }
