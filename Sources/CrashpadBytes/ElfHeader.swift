@@ -19,6 +19,8 @@ package struct ElfHeader: Sendable {
   package let type: UInt16
   /// EM_*
   package let machine: UInt16
+  /// The address of the code that is started; 0 if there is none.
+  package let entry: UInt64
   /// The offset of the program headers from the beginning of the file.
   package let segmentTable: UInt64
   /// The size of one, and the number of them as the header has it: `extendedCount` stands for more.
@@ -43,6 +45,7 @@ package struct ElfHeader: Sendable {
     func word(_ place: Int) -> UInt64 { bytes.number(at: offset + place, size: is64 ? 8 : 4, isBig) }
     type = half(16)
     machine = half(18)
+    entry = word(24)
     segmentTable = word(is64 ? 32 : 28)
     sectionTable = word(is64 ? 40 : 32)
     segmentEntrySize = Int(half(is64 ? 54 : 42))

@@ -10,6 +10,8 @@ struct ExitCodeTests {
     let architecture: FrameRegisters.Architecture
     var isThumb = false
     let code: [UInt8]
+    /// The bytes that are a part of a distance, and may be any.
+    var free: Range<Int> = 0..<0
   }
 
   /// Code of the C libraries, as their disassemblies show it.
@@ -20,6 +22,11 @@ struct ExitCodeTests {
     Case(architecture: .x86, code: [0x89, 0xc3, 0xb8, 1, 0, 0, 0, 0xcd, 0x80]),
     Case(architecture: .x86, code: [0x89, 0xc3, 0xb8, 1, 0, 0, 0, 0x65, 0xff, 0x15, 0x10, 0, 0, 0]),
     Case(architecture: .x86, code: [0x89, 0xc3, 0x31, 0xc0, 0x40, 0xcd, 0x80]),
+    Case(architecture: .x86_64, code: [0x48, 0x89, 0xdc, 0x48, 0x8b, 0x3c, 0x24]),
+    Case(architecture: .x86_64, code: [0x48, 0x89, 0xdc, 0x64, 0xf7, 0x04, 0x25, 0x48, 0, 0, 0, 2, 0, 0, 0]),
+    Case(architecture: .x86, code: [0x8d, 0x24, 0x9c, 0x83, 0x3c, 0x24, 0]),
+    Case(architecture: .arm64, code: [0xe0, 0x03, 0x13, 0xaa, 0xc0, 0xf9, 0xff, 0xb5], free: 4..<7),
+    Case(architecture: .arm(framePointer: 11), code: [0x04, 0, 0xb0, 0xe1, 0xe1, 0xff, 0xff, 0x1a], free: 4..<7),
     Case(architecture: .arm64, code: [0xa8, 0x0b, 0x80, 0xd2, 0x01, 0, 0, 0xd4]),
     Case(architecture: .arm(framePointer: 11), code: [0x01, 0x70, 0xa0, 0xe3, 0, 0, 0, 0xef]),
     Case(architecture: .arm(framePointer: 11), isThumb: true, code: [0x4f, 0xf0, 0x01, 0x07, 0, 0xdf]),
@@ -47,9 +54,24 @@ struct ExitCodeTests {
     for bit in 0..<(8 * one.code.count) {
       var changed = one.code
       changed[bit / 8] ^= 1 << UInt8(bit % 8)
-      #expect(!Self.isExit(one, changed), "bit \(bit)")
+      #expect(Self.isExit(one, changed) == one.free.contains(bit / 8), "bit \(bit)")
     }
     #expect(!ExitCode.isExit(one.architecture, isThumb: one.isThumb) { _ in nil })
+  }
+
+  @Test func `A walk ends at the code behind the function of a context, which is behind no call`() throws {
+    for (frame, trust) in [(0x7010, FrameTrust.framePointer), (0, .scan)] as [(UInt64, FrameTrust)] {
+      var process = try TestProcess(.x86_64)
+      process.module("libc.so", at: 0x40_0000, size: 0x1000)
+      // nop; mov %rbx, %rsp; mov (%rsp), %rdi
+      process.memory(at: 0x40_0200, [0x9090_9090_9090_9090, 0x9024_3c8b_48dc_8948, 0])
+      // The frame pointer is that of the function that made the context.
+      process.memory(at: 0x7000, [5, 6, 0x7030, 0x40_0208, 7, 8, 0, 0x40_0333, 0, 0])
+      let walk = process.walk(FrameRegisters(.x86_64, [16: 0x40_0100, 7: 0x7000, 6: frame]))
+      #expect(walk.frames.map(\.instruction) == [0x40_0100, 0x40_0208])
+      #expect(walk.frames.last?.trust == trust)
+      #expect(walk.end == .done)
+    }
   }
 
   @Test func `A walk ends at the function that ends its thread, and a scan looks no further`() throws {

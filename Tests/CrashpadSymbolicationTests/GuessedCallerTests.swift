@@ -125,6 +125,44 @@ struct GuessedCallerTests {
     #expect(try Self.names(program.walk([4: 0x7000, 8: Self.base + 0x110])).prefix(2) == [1, 2])
   }
 
+  @Test func `Rules of a guessed frame that lead to no return address are not followed`() throws {
+    var program = Program(functions: [(0x100, "inner"), (0x200, "stale"), (0x300, "pointed")])
+    program.rules = "STACK CFI INIT 200 100 .cfa: $esp 16 + .ra: .cfa 4 - ^\n"
+    program.code[0x220] = [0xff, 0xd0]
+    // A pointer to a function is where the caller of `stale` would be.
+    program.stack = [0x08: Self.base + 0x222, 0x18: Self.base + 0x300]
+    let walk = try program.walk([4: 0x7000, 8: Self.base + 0x110])
+    #expect(Self.names(walk) == [1, 2])
+    #expect(walk.end != .done)
+  }
+
+  @Test(arguments: [true, false])
+  func `A caller far out counts if its own rules lead on to the outermost frame`(_ leadsOn: Bool) throws {
+    var program = Program(functions: [
+      (0x100, "inner"), (0x200, "middle"), (0x300, "outer"), (0x400, "main"), (0x500, "_start"),
+    ])
+    program.rules = """
+      STACK CFI INIT 300 100 .cfa: $esp 16 + .ra: .cfa 4 - ^
+      STACK CFI INIT 400 100 .cfa: $esp 8 + .ra: .cfa 4 - ^
+
+      """
+    program.code[0x220] = [0xff, 0xd0]
+    for place in [0x320, 0x420, 0x520] as [UInt64] { program.code[place] = [0xff, 0xd0] }
+    program.stack = [
+      0x10: Self.base + 0x222,
+      // A word that is left over, and the caller of `middle`, more than forty words behind it
+      0xe0: Self.base + 0x322, 0x100: Self.base + 0x322, 0x110: Self.base + 0x422,
+      0x118: leadsOn ? Self.base + 0x522 : 77,
+    ]
+    let walk = try program.walk([4: 0x7000, 8: Self.base + 0x110])
+    #expect(Self.names(walk) == (leadsOn ? [1, 2, 3, 4, 5] : [1, 2]))
+    if leadsOn {
+      #expect(walk.frames.map(\.trust) == [.context, .scan, .scan, .callFrameInfo, .callFrameInfo])
+      #expect(walk.frames[2].skippedWords == 59)
+      #expect(walk.end == .done)
+    }
+  }
+
   @Test func `The frame of a handler ends a scan, wherever a register leads`() throws {
     var program = Program(functions: [(0x100, "handler"), (0x200, "restore"), (0x300, "main"), (0x400, "other")])
     // pop %eax; mov $0x77, %eax; int $0x80

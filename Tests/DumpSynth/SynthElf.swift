@@ -9,6 +9,10 @@ public struct SynthElf {
   public var hasSymbols = true
   public var hasDebugInfo = true
   public var hasFrames = true
+  /// Whether `_start` has a symbol and a description of its frame.
+  public var describesStart = true
+  /// Other bytes of the code, by their place in it.
+  public var code: [Int: [UInt8]] = [:]
   /// Whether the code is there; a file with only debug information has headers of its sections alone.
   public var hasCode = true
   public var debugLink: (name: String, checksum: UInt32)?
@@ -40,11 +44,12 @@ public struct SynthElf {
       note += Array("GNU\0".utf8) + buildID
       sections.append(Section(name: ".note.gnu.build-id", type: 7, flags: 2, address: 0x200, bytes: note))
     }
-    let code = (0..<0x70).map { UInt8(truncatingIfNeeded: $0 &* 37) }
+    var code = (0..<0x70).map { UInt8(truncatingIfNeeded: $0 &* 37) }
+    for (place, bytes) in self.code { code.replaceSubrange(place..<place + bytes.count, with: bytes) }
     sections.append(
       Section(
         name: ".text", type: hasCode ? 1 : 8, flags: 6, address: 0x1000, bytes: hasCode ? code : [], size: 0x70))
-    if hasFrames { sections.append(Section(name: ".eh_frame", type: 1, flags: 2, address: 0x2000, bytes: Self.frames)) }
+    if hasFrames { sections.append(Section(name: ".eh_frame", type: 1, flags: 2, address: 0x2000, bytes: frames)) }
     if hasDebugInfo {
       sections.append(Section(name: ".debug_abbrev", type: 1, bytes: Self.abbreviations))
       sections.append(Section(name: ".debug_info", type: 1, bytes: Self.info))
@@ -57,7 +62,7 @@ public struct SynthElf {
       sections.append(Section(name: ".gnu_debuglink", type: 1, bytes: link))
     }
     if hasSymbols {
-      let (table, strings) = Self.symbols
+      let (table, strings) = symbols
       sections.append(
         Section(name: ".symtab", type: 2, bytes: table, link: UInt32(sections.count + 1), entrySize: 24))
       sections.append(Section(name: ".strtab", type: 3, bytes: strings))
@@ -121,10 +126,11 @@ public struct SynthElf {
     return file
   }
 
-  private static var symbols: (table: [UInt8], strings: [UInt8]) {
+  private var symbols: (table: [UInt8], strings: [UInt8]) {
     var strings: [UInt8] = [0]
     var table = [UInt8](repeating: 0, count: 24)
-    for (name, address, size) in [("main", 0x1000, 0x40), ("_Z5twicei", 0x1040, 0x20), ("_start", 0x1060, 0x10)] {
+    for (name, address, size) in [("main", 0x1000, 0x40), ("_Z5twicei", 0x1040, 0x20), ("_start", 0x1060, 0x10)]
+    where describesStart || name != "_start" {
       table.append(little: UInt32(strings.count))
       strings += Array(name.utf8) + [0]
       // A global function, in any section.
@@ -211,7 +217,7 @@ public struct SynthElf {
 
   // MARK: Frames
 
-  private static var frames: [UInt8] {
+  private var frames: [UInt8] {
     var bytes: [UInt8] = []
     func record(_ content: [UInt8]) {
       var content = content
@@ -232,7 +238,7 @@ public struct SynthElf {
     function(0x1000, 0x40, [0x41, 0x0e, 16, 0x86, 2, 0x43, 0x0d, 6, 0x02, 0x30, 0x0c, 7, 8, 0xc6])
     function(0x1040, 0x20, [0x44, 0x0e, 32, 0x0a, 0x48, 0x0e, 8, 0x41, 0x0b])
     // rbx where an expression says: CFA - 24, as breg 7 (rsp) + 8 has it, and the return address unknown
-    function(0x1060, 0x10, [0x07, 16])
+    if describesStart { function(0x1060, 0x10, [0x07, 16]) }
     bytes.append(little: UInt32(0))
     return bytes
   }

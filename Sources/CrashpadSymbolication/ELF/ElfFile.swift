@@ -39,6 +39,8 @@ final class ElfFile: @unchecked Sendable {
   let type: UInt16
   /// The address of the first loaded page, to which offsets in the module are relative.
   let imageBase: UInt64
+  /// The address of the code that is started; 0 if there is none.
+  let entry: UInt64
   /// The loaded executable addresses, from the program headers.
   let codeRanges: [Range<UInt64>]
   /// The file offsets of these addresses.
@@ -88,7 +90,7 @@ final class ElfFile: @unchecked Sendable {
       throw NotElf()
     }
     let header = Header(start, bytes)
-    (is64, isLittleEndian) = (start.is64Bit, !start.isBigEndian)
+    (is64, isLittleEndian, entry) = (start.is64Bit, !start.isBigEndian, start.entry)
     unsafe self.elf = unsafe elf
     (memory, self.input, ownPath) = (image, input, path)
     (machine, type, imageBase, codeRanges) = (header.machine, header.type, header.imageBase, header.codeRanges)

@@ -155,6 +155,9 @@ package final class ModuleSymbols: Sendable {
     search.symbols.firstResult { $0.functionAddress(offset) }
   }
 
+  /// The offset of the code that is started.
+  var entry: UInt64? { search.symbols.firstResult { $0.entry } }
+
   /// Whether a return address in a stack can be at an offset, as far as known.
   func isInFunction(_ offset: UInt64) -> Bool {
     search.symbols.isEmpty || search.symbols.contains { $0.isInFunction(offset) }

@@ -42,6 +42,10 @@ package final class ElfSymbols: SymbolFile {
     module.withLock { $0.loaded.flatMap { ElfSymbolTable.address(of: names, in: $0) } }.map { $0 &- imageBase }
   }
 
+  package var entry: UInt64? {
+    module.withLock { ($0.loaded ?? $0.debug)?.entry }.flatMap { $0 == 0 ? nil : $0 &- imageBase }
+  }
+
   /// A symbol without a size does not name data after it: the last symbol of the code would name all data.
   package func symbolize(_ offset: UInt64) -> SymbolizedAddress? {
     let address = imageBase &+ offset

@@ -19,6 +19,9 @@ package protocol SymbolFile: AnyObject, Sendable {
   /// Findings so far; each affects only the names that depend on it.
   var findings: FindingList { get }
 
+  /// The offset of the code that is started, of files that say so.
+  var entry: UInt64? { get }
+
   /// The symbol at an offset; nil if no symbol is near.
   func symbolize(_ offset: UInt64) -> SymbolizedAddress?
   /// The functions through which the call led that returns to an offset; empty if debug information does not say.
@@ -48,6 +51,7 @@ package protocol SymbolFile: AnyObject, Sendable {
 extension SymbolFile {
   package var sliceID: DebugID? { nil }
   package var hasOwnFrameRules: Bool { true }
+  package var entry: UInt64? { nil }
   package func callPath(returningTo offset: UInt64) -> [CalledFunction] { [] }
   package func dataSymbol(at offset: UInt64) -> DataSymbol? { nil }
   package func caller(

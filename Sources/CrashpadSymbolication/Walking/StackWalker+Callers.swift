@@ -121,8 +121,17 @@ extension StackWalker {
     // Rules that need a guessed frame pointer give a guess.
     var known = callee.registers
     known.framePointer = nil
-    if rules.caller(of: known, load) != nil { return Found(caller, .callFrameInfo) }
+    if rules.caller(of: known, load) != nil {
+      return mayLead(to: instruction, callee, rules) ? Found(caller, .callFrameInfo) : nil
+    }
     return looksLikeReturnAddress(stripped(instruction), callee) ? Found(caller, .scan) : nil
+  }
+
+  /// Whether the rules of a guessed frame lead to what may be a return address: otherwise the guess was wrong.
+  private func mayLead(to instruction: UInt64, _ callee: Position, _ rules: FrameRules) -> Bool {
+    let address = stripped(instruction)
+    guard !rules.isSignalFrame, address >= Self.firstAddress, module(behindCallAt: address) != nil else { return true }
+    return looksLikeReturnAddress(address, callee) || isBeforeExit(address, callee)
   }
 
   /// Whether the process could execute code before an address, as far as its dump lists its memory.

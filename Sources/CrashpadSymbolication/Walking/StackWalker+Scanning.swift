@@ -19,10 +19,12 @@ extension StackWalker {
       let place = (start & ~(size - 1)) &+ size &* index
       guard place >= start else { continue }
       guard let value = load(place, callee) else { break }
-      guard looksLikeReturnAddress(stripped(value), callee) else { continue }
+      // Nothing of the thread is behind the frame of the function that started it, or of that of a context, which is not
+      // behind a call.
+      let isExit = isBeforeExit(stripped(value), callee)
+      guard isExit || looksLikeReturnAddress(stripped(value), callee) else { continue }
       let found = scanned(value, at: place, index, callee)
-      // Nothing of the thread is behind the frame of the function that started it.
-      if isBeforeExit(stripped(value), callee) { return first ?? found }
+      if isExit { return first ?? found }
       let target = target(ofCallBefore: stripped(value), from: callee, function)
       if target == .function || isSignalReturn(stripped(value), callee) { return found }
       if first == nil, leadsNowhere(found) {
@@ -34,7 +36,51 @@ extension StackWalker {
       if target == .unseen, first == nil { words = min(words, own + UInt64(limits.scannedWords)) }
       first = first ?? found
     }
-    return first ?? leftOver
+    return first ?? byDistantScan(callee, from: index) ?? leftOver
+  }
+
+  /// The words that a scan looks at for a frame that proves itself.
+  private static let distantWords: UInt64 = 4096
+  /// The callers by rules that prove one.
+  private static let provenDepth = 16
+
+  /// A caller further out than a scan takes a word for one: its own rules lead on through several callers, or to the outermost
+  /// frame. A word that is left over from an earlier call is at another distance from those.
+  private func byDistantScan(_ callee: Position, from first: UInt64) -> Found? {
+    guard let start = callee.registers.stackPointer else { return nil }
+    let size = callee.architecture.addressSize
+    for index in first..<max(first, Self.distantWords) {
+      let place = (start & ~(size - 1)) &+ size &* index
+      guard place >= start, let value = load(place, callee) else { break }
+      guard looksLikeReturnAddress(stripped(value), callee) else { continue }
+      let found = scanned(value, at: place, index, callee)
+      if leadsOn(found) { return found }
+    }
+    return nil
+  }
+
+  /// Whether rules alone lead on from a guessed caller, through several callers or to the outermost frame.
+  private func leadsOn(_ found: Found) -> Bool {
+    var registers = found.registers
+    registers.framePointer = nil
+    for depth in 0..<Self.provenDepth {
+      guard let address = registers.instructionPointer.map(stripped) else { return false }
+      var position = Position(registers, address, .callFrameInfo, isCaller: true)
+      position.module = module(behindCallAt: address)
+      guard let symbols = position.symbols else { return false }
+      let rules = symbols.frameRules(at: position.lookupOffset, position.architecture)
+      if rules?.isOutermost == true || (rules == nil && (isBeforeExit(position) || isStart(position))) {
+        return depth > 0
+      }
+      guard let rules, !rules.isSignalFrame, let stack = registers.stackPointer,
+        let next = rules.caller(of: registers, { load($0, position) }), let further = next.stackPointer,
+        further > stack,
+        let instruction = next.instructionPointer.map(stripped),
+        looksLikeReturnAddress(instruction, position) || isBeforeExit(instruction, position)
+      else { return false }
+      registers = next
+    }
+    return true
   }
 
   /// The words at the stack pointer of a caller that are known to be its own. The innermost function may not have put them
@@ -95,7 +141,7 @@ extension StackWalker {
     callee.isCaller && isBeforeExit(callee.instruction | (callee.isThumb ? 1 : 0), callee)
   }
 
-  private func isBeforeExit(_ address: UInt64, _ callee: Position) -> Bool {
+  func isBeforeExit(_ address: UInt64, _ callee: Position) -> Bool {
     guard let module = module(behindCallAt: address) else { return false }
     let first = instructionAddress(address, callee)
     return ExitCode.isExit(callee.architecture, isThumb: first != address) { code(at: first &+ $0, module) }

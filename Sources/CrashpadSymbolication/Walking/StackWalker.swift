@@ -144,11 +144,30 @@ package struct StackWalker: Sendable {
 
   /// Whether the function starts a program or a thread.
   func isStart(_ position: Position) -> Bool {
-    guard let symbols = position.symbols, let name = symbols.symbolize(position.lookupOffset), !name.isNearest,
-      let function = name.frames.last?.function
-    else { return false }
-    return OutermostFunction.isKnown(function, in: symbols.identity.path)
+    guard let symbols = position.symbols else { return false }
+    // Assembly code often gives its functions no size.
+    if let name = symbols.symbolize(position.lookupOffset), let function = name.frames.last?.function,
+      !name.isNearest || name.functionAddress.map({ position.lookupOffset &- $0 < Self.startCode }) == true,
+      OutermostFunction.isKnown(function, in: symbols.identity.path)
+    {
+      return true
+    }
+    return isBehindEntry(position, symbols)
   }
+
+  /// Whether a frame is in the code that the kernel starts: it is near the file's entry, calls a function with rules, and has
+  /// none itself. The loader's has no symbol where symbols of functions alone are kept.
+  private func isBehindEntry(_ position: Position, _ symbols: ModuleSymbols) -> Bool {
+    guard position.isCaller, let module = position.module, let entry = symbols.entry,
+      position.lookupOffset >= entry, position.lookupOffset - entry < Self.startCode,
+      symbols.frameRules(at: position.lookupOffset, position.architecture) == nil,
+      case .some(.direct(let target)?) = call(before: position.instruction, position)
+    else { return false }
+    return symbols.frameRules(at: target &- module.address, position.architecture) != nil
+  }
+
+  /// The bytes of code that starts a program: that of glibc's loader for arm64 has 72.
+  private static let startCode: UInt64 = 128
 
   /// Removes the authentication code, unless the address is in a module unchanged: masks of damaged dumps may have any
   /// bits.
