@@ -96,6 +96,22 @@ struct CodeAnswerTests {
     Question("'zsh: trace trap  ./shop'", "\"zsh: trace trap  ./shop\": SIGTRAP"),
     Question("'zsh: illegal hardware instruction  ./shop'", "\"zsh: illegal hardware instruction  ./shop\": SIGILL"),
     Question("'Termination Signal: Segmentation fault: 11'", "\"Termination Signal: Segmentation fault: 11\": SIGSEGV"),
+    Question(
+      "'# A fatal error has been detected by the Java Runtime Environment:  SIGSEGV (0xb) at pc=0x7f21'", "SIGSEGV"),
+    Question(
+      "'kernel: Out of memory: Killed process 812 (shop) total-vm:12kB'",
+      "\"Out of memory\" of the Linux kernel: SIGKILL"),
+    Question(
+      "'Memory cgroup out of memory: Killed process 812 (shop)'", "\"Out of memory\" of the Linux kernel: SIGKILL"),
+    Question("'Terminated due to memory issue'", "\"Terminated due to memory issue\": SIGKILL"),
+    Question(
+      "'Unhandled exception at 0x00007FF6 in shop.exe: 0xC0000005: Access violation reading location 0x10.'",
+      "0xc0000005 EXCEPTION_ACCESS_VIOLATION"),
+    Question("'The command 'make' returned a non-zero code: 137'", "non-zero code 137: ended by SIGKILL"),
+    Question("'*** -[Order send]: message sent to deallocated instance 0x600'", "Message to a deallocated object"),
+    Question(
+      "'shop: error while loading shared libraries: libfoo.so.1: cannot open shared object file'",
+      "Shared library not found"),
     Question("status=11/SEGV", "\"11/SEGV\" of systemd: SIGSEGV"),
     Question("'\"reason\" : \"highwater\"'", "JETSAM 2 highwater"),
     Question("'Graphics kernel error: 0x00000003'", "Graphics kernel error"),
@@ -126,7 +142,7 @@ struct CodeAnswerTests {
   }
 
   @Test(arguments: [
-    "The abort button was pressed", "job killed: quota", "terminated: by user", "He quit: 12", "abort  ./shop",
+    "The abort button was pressed", "job killed: quota", "terminated: by user", "He quit: at noon", "abort  ./shop",
   ])
   func `Words of signals in another line say no signal`(line: String) {
     let rows = CodeAnswer.answers(to: [line]).flatMap(\.readings).flatMap(\.rows)

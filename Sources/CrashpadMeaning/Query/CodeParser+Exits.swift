@@ -8,7 +8,7 @@ extension CodeParser {
   /// Parses "exit code 137", "exit status 139", "exited with code 134", "returncode -11".
   mutating func exitStatus() -> CodeAnswer? {
     let start = position
-    guard let first = token?.upper, Self.exitWords.contains(first) else { return nil }
+    guard let first = token?.upper, Self.exitWords.contains(first) || isNonZero else { return nil }
     position += 1
     while let word = token?.upper, Self.statusWords.contains(word) { position += 1 }
     guard let word = token, let number = word.number else {
@@ -27,6 +27,11 @@ extension CodeParser {
     return CodeAnswer(
       query, unknown: "\(word.text) is a status of the program's own: no signal ended it",
       collect: ["what the program itself says of its exit statuses, and the last lines that it printed"])
+  }
+
+  /// Whether the words are those of "The command '…' returned a non-zero code: 137".
+  private var isNonZero: Bool {
+    token?.upper == "NON-ZERO" && token(at: 1).map { Self.statusWords.contains($0.upper) } == true
   }
 
   private static let exitWords: Set<String> = ["EXIT", "EXITED", "EXITCODE", "RETURNCODE", "RC"]

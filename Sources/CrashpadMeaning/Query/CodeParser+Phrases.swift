@@ -28,11 +28,18 @@ extension CodeParser {
     ("bounds", "SIGSEGV"), ("alignment check", "SIGBUS"), ("stack segment", "SIGBUS"),
   ]
 
-  /// The answer to "shop[812]: segfault at 8 ip … sp … error 4 in libshop.so[…]", and to "traps: shop[812] trap invalid opcode
-  /// ip:… sp:… error:0": nil for other text.
+  private static let noMemory = "the kernel, as the container or the machine had no memory left"
+
+  /// The answer to "shop[812]: segfault at 8 ip … sp … error 4 in libshop.so[…]", to "traps: shop[812] trap invalid opcode ip:…
+  /// sp:… error:0" and to "Memory cgroup out of memory: Killed process 812 (shop)": nil for other text.
   func kernelLine() -> CodeAnswer? {
     func word(after marker: String) -> String? {
       text.firstRange(of: marker).map { String(text[$0.upperBound...].prefix { !" ,;".contains($0) }) }
+    }
+    if let process = word(after: "ut of memory: Killed process "), let row = MeaningTable.signal(named: "SIGKILL") {
+      let facts = [DecodedFact("cause", Self.noMemory), DecodedFact("process", process)]
+      return CodeAnswer(
+        text, [CodeReading("\"Out of memory\" of the Linux kernel: SIGKILL", query: "SIGKILL", facts: facts, [row])])
     }
     if let address = word(after: "segfault at "), text.containsBytes(" ip "),
       let row = MeaningTable.signal(named: "SIGSEGV")
@@ -84,7 +91,7 @@ extension CodeParser {
     ("segmentation fault", 11), ("invalid memory reference", 11), ("general protection fault", 11), ("bus error", 7),
     ("illegal instruction", 4), ("illegal hardware instruction", 4), ("trace/breakpoint trap", 5),
     ("trace/bpt trap", 5), ("floating point exception", 8), ("floating-point exception", 8), ("abort trap", 6),
-    ("bad system call", 31), ("invalid system call", 31), ("oomkilled", 9), ("out of memory: killed process", 9),
+    ("bad system call", 31), ("invalid system call", 31), ("oomkilled", 9), ("terminated due to memory issue", 9),
     ("broken pipe", 13), ("cpu time limit exceeded", 24), ("cpu limit exceeded", 24), ("file size limit exceeded", 25),
   ]
   /// Words that have another meaning in a sentence.
@@ -137,8 +144,9 @@ extension CodeParser {
 
   private func ended(by row: CodeMeaning, _ line: String) -> CodeAnswer {
     var facts: [DecodedFact] = []
-    if line.containsBytes("oomkilled") || line.containsBytes("out of memory") {
-      facts = [DecodedFact("cause", "the kernel, as the container or the machine had no memory left")]
+    if line.containsBytes("oomkilled") { facts = [DecodedFact("cause", Self.noMemory)] }
+    if line.containsBytes("memory issue") {
+      facts = [DecodedFact("cause", "the system, as the app used more memory than it may, or the device had none left")]
     }
     if line.containsBytes("core dumped") { facts.append(DecodedFact("core", "the kernel wrote a core file")) }
     return CodeAnswer(text, [CodeReading("\"\(text)\": \(row.name)", query: row.name, facts: facts, [row])])

@@ -42,9 +42,9 @@ struct CodeParser {
     // A message may contain words that are also codes. If any word is not a code, the
     // text is matched as a message first.
     if unknown.isEmpty && !answers.isEmpty { return answers }
-    if let row = EvidenceSearch.all.message(text) ?? MeaningTable.kernelTriage(text) ?? named(text)
-      ?? EvidenceSearch.all.function(text)
-    {
+    // Such words as "fatal error" say less than a code that is named beside them, and may be of another runtime.
+    let message = EvidenceSearch.all.message(text).flatMap { isNamed && $0.grounds.level >= .general ? nil : $0 }
+    if let row = message ?? MeaningTable.kernelTriage(text) ?? named(text) ?? EvidenceSearch.all.function(text) {
       return [CodeAnswer(text, [CodeReading(row)])]
     }
     let known = answers.filter { $0.isKnown || $0.unknown?.owner != nil }
@@ -62,10 +62,18 @@ struct CodeParser {
     skipThread()
     while position < tokens.count {
       let start = position
-      if let answer = next() { found.append((answer, position == start + 1 && tokens[start].number != nil)) }
+      if let answer = next() {
+        found.append((answer, position == start + 1 && tokens[start].number != nil && !Self.isDistinct(tokens[start])))
+      }
       if position == start { position += 1 }
     }
     return found
+  }
+
+  /// Whether a number is a code whatever stands around it, such as 0x8badf00d and 0xc0000005.
+  private static func isDistinct(_ token: CodeToken) -> Bool {
+    guard let number = token.number, token.isHexadecimal, number > 0xffff_ffff >> 1 else { return false }
+    return MeaningTable.terminationCode(number) != nil || MeaningTable.windows(number) != nil
   }
 
   private func named(_ text: String) -> CodeMeaning? {

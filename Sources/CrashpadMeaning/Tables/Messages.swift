@@ -417,6 +417,19 @@ extension CodeMeaning {
       "The dynamic loader did not find a library or symbol", by: "dyld, before the program's main function",
       causes: ["A framework that is not embedded, or a system that is too old."],
       advice: ["See crashpadctl explain DYLD 1 and DYLD 4."], .file("Apple", "dyld")),
+    system(
+      .cause, "Shared library not found", ["error while loading shared libraries:", "symbol lookup error:"],
+      "The dynamic loader of Linux did not find a shared library, or a symbol of one",
+      by: "ld.so, before the program's main function: exit status 127",
+      causes: ["A package that is not installed, or has another version.", "A directory that ld.so does not search."],
+      advice: ["Run ldd on the program: it names what is not found."], .file("glibc", "elf/dl-catch.c")),
+    system(
+      .cause, "Message to a deallocated object", ["message sent to deallocated instance"],
+      "A message was sent to an object that was deallocated; Zombie Objects are on",
+      by: "CoreFoundation, by a trap, as Zombie Objects are on",
+      causes: ["An object that was released too often, or used after its owner was gone."],
+      advice: ["The message names class and method: Instruments shows where the object was released."],
+      .file("Apple", "CoreFoundation, NSZombieEnabled")),
     CodeMeaning(
       .message, "Message to no object", aliases: ["objc_msgsend() selector name:"],
       "A message was sent to a pointer that is not an object: mostly one that was deallocated",
