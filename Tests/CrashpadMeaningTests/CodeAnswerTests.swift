@@ -112,6 +112,7 @@ struct CodeAnswerTests {
     Question(
       "'shop: error while loading shared libraries: libfoo.so.1: cannot open shared object file'",
       "Shared library not found"),
+    Question("'Process exited with code 0xdead10cc'", "0xdead10cc dead lock"),
     Question("status=11/SEGV", "\"11/SEGV\" of systemd: SIGSEGV"),
     Question("'\"reason\" : \"highwater\"'", "JETSAM 2 highwater"),
     Question("'Graphics kernel error: 0x00000003'", "Graphics kernel error"),

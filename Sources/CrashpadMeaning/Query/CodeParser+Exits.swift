@@ -18,7 +18,9 @@ extension CodeParser {
     position += 1
     let query = words(from: start)
     if let signal = Self.endingSignal(number, word) { return CodeAnswer(query, Self.ending(query, by: signal)) }
-    if number > 0xffff, let row = MeaningTable.windows(number) { return CodeAnswer(query, [CodeReading(row)]) }
+    if number > 0xffff, let row = MeaningTable.terminationCode(number) ?? MeaningTable.windows(number) {
+      return CodeAnswer(query, [CodeReading(row)])
+    }
     if let meaning = Self.shellStatuses[number], !word.isHexadecimal {
       return CodeAnswer(
         query, unknown: "\(word.text) says that \(meaning), if it is of a shell or of ld.so: no signal ended it",
