@@ -163,6 +163,27 @@ struct GuessedCallerTests {
     }
   }
 
+  @Test func `A word that is left over of a function that called another one since proves nothing`() throws {
+    var program = Program(functions: [
+      (0x100, "inner"), (0x200, "middle"), (0x300, "outer"), (0x400, "main"), (0x500, "_start"), (0x600, "earlier"),
+    ])
+    program.rules = """
+      STACK CFI INIT 300 100 .cfa: $esp 16 + .ra: .cfa 4 - ^
+      STACK CFI INIT 400 100 .cfa: $esp 8 + .ra: .cfa 4 - ^
+      STACK CFI INIT 600 100 .cfa: $esp 32 + .ra: .cfa 4 - ^
+
+      """
+    for place in [0x220, 0x420, 0x520, 0x620] as [UInt64] { program.code[place] = [0xff, 0xd0] }
+    let inOuter = program.call(0x200, at: 0x320)
+    program.stack = [
+      0x10: Self.base + 0x222,
+      // A word of `earlier`, which `outer` called before: its rules lead to the same words.
+      0xe0: Self.base + 0x622, 0x100: inOuter, 0x110: Self.base + 0x422, 0x118: Self.base + 0x522,
+    ]
+    let walk = try program.walk([4: 0x7000, 8: Self.base + 0x110])
+    #expect(Self.names(walk) == [1, 2, 3, 4, 5])
+  }
+
   @Test func `The frame of a handler ends a scan, wherever a register leads`() throws {
     var program = Program(functions: [(0x100, "handler"), (0x200, "restore"), (0x300, "main"), (0x400, "other")])
     // pop %eax; mov $0x77, %eax; int $0x80

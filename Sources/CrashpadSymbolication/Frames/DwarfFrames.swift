@@ -22,10 +22,15 @@ struct DwarfFrames {
   }
 
   /// The rules to unwind from a frame at `address` to its caller.
-  mutating func rules(at address: UInt64) -> FrameRules? {
+  ///
+  /// - Parameter imageBase: the address of the module's first page.
+  mutating func rules(at address: UInt64, imageBase: UInt64) -> FrameRules? {
     for section in sections {
       guard let entry = section.entry(at: address) else { continue }
-      if let rules = section.rules(entry, at: address, architecture) { return rules }
+      if var rules = section.rules(entry, at: address, architecture) {
+        rules.start = entry.start &- imageBase
+        return rules
+      }
       add(section)
     }
     return nil

@@ -11,6 +11,9 @@ package struct FrameRules: Sendable {
   var returnAddress: FrameExpression?
   /// Indexed by DWARF register number. Preserved registers without a rule have the callee's values.
   var registers: [Int: FrameExpression] = [:]
+  /// The offset in the module at which the code begins that these rules describe: a function, or a part that compilers moved
+  /// away.
+  var start: UInt64?
   /// Whether the caller was interrupted by a signal, so that its address is that of an instruction, not a return
   /// address.
   var isSignalFrame = false

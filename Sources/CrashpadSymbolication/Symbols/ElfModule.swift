@@ -84,7 +84,7 @@ final class ElfModule {
   func frameRules(at address: UInt64) -> FrameRules? {
     var frames = knownFrames ?? makeFrames()
     defer { knownFrames = .some(frames) }
-    return frames?.rules(at: address)
+    return frames?.rules(at: address, imageBase: imageBase)
   }
 
   /// Nil if stack walking does not support the machine.

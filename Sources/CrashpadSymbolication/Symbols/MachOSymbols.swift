@@ -129,6 +129,6 @@ package final class MachOSymbols: SymbolFile {
 
   /// From `__eh_frame`.
   package func frameRules(at offset: UInt64, _ architecture: FrameRegisters.Architecture) -> FrameRules? {
-    withDwarf { $0.frames?.rules(at: imageBase &+ offset) }
+    withDwarf { $0.frames?.rules(at: imageBase &+ offset, imageBase: imageBase) }
   }
 }

@@ -45,7 +45,8 @@ extension StackWalker {
   private static let provenDepth = 16
 
   /// A caller further out than a scan takes a word for one: its own rules lead on through several callers, or to the outermost
-  /// frame. A word that is left over from an earlier call is at another distance from those.
+  /// frame. Words that are left over from an earlier call are mostly at another distance from those. They are at the same one
+  /// if a function that still runs made the call: then it has called another function since.
   private func byDistantScan(_ callee: Position, from first: UInt64) -> Found? {
     guard let start = callee.registers.stackPointer else { return nil }
     let size = callee.architecture.addressSize
@@ -54,7 +55,7 @@ extension StackWalker {
       guard place >= start, let value = load(place, callee) else { break }
       guard looksLikeReturnAddress(stripped(value), callee) else { continue }
       let found = scanned(value, at: place, index, callee)
-      if leadsOn(found) { return found }
+      if mayHaveCalled(callee, rules: nil, before: stripped(value)), leadsOn(found) { return found }
     }
     return nil
   }
@@ -76,11 +77,23 @@ extension StackWalker {
         let next = rules.caller(of: registers, { load($0, position) }), let further = next.stackPointer,
         further > stack,
         let instruction = next.instructionPointer.map(stripped),
-        looksLikeReturnAddress(instruction, position) || isBeforeExit(instruction, position)
+        looksLikeReturnAddress(instruction, position) || isBeforeExit(instruction, position),
+        mayHaveCalled(position, rules: rules, before: instruction)
       else { return false }
       registers = next
     }
     return true
+  }
+
+  /// Whether the call before a return address may have led to a function: not if it leads straight to the start of another.
+  private func mayHaveCalled(_ callee: Position, rules: FrameRules?, before address: UInt64) -> Bool {
+    guard case .some(.direct(let target)?) = call(before: address, callee) else { return true }
+    let start = callee.module.flatMap { module in rules?.start.map { module.address &+ $0 } } ?? functionStart(callee)
+    if target == start { return true }
+    guard let module = module(at: target), let symbols = module.symbols else { return true }
+    let offset = target &- module.address
+    return symbols.frameRules(at: offset, callee.architecture)?.start != offset
+      && symbols.functionAddress(offset) != offset
   }
 
   /// The words at the stack pointer of a caller that are known to be its own. The innermost function may not have put them

@@ -9,7 +9,7 @@ extension BreakpadFile {
       var rules = FrameRules()
       var line = TextLineReader(at: entry.offset, in: bytes)
       _ = line.skip("STACK CFI INIT ", in: bytes)
-      _ = line.hexadecimal(in: bytes)
+      rules.start = line.hexadecimal(in: bytes)
       _ = line.hexadecimal(in: bytes)
       guard rules.add(line.rest, architecture, bytes) else { return nil }
       // The changes that follow, up to the address.
