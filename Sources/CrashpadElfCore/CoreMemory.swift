@@ -39,7 +39,9 @@ extension CoreReader {
       var end = segment.lastByte
       if next < starts.count, starts[next].segment == start.segment { end = starts[next].address - 1 }
       let isCrashed = snapshot.exception?.threadID == snapshot.threads[start.thread].id
-      let limit = isCrashed ? options.maximumCrashedStack : options.maximumStack
+      let limit =
+        isCrashed || isKnownStack(from: start.address, segment, snapshot.threads[start.thread])
+        ? options.maximumKnownStack : options.maximumStack
       let count = min(limit, Int(end - start.address) + 1)
       let offset = segment.bytes.offset + Int(start.address - segment.address)
       let region = MemoryRegion(address: start.address, content: SnapshotBytes(inputOffset: offset, count: count))
@@ -51,6 +53,14 @@ extension CoreReader {
       }
     }
     keepRest(beside: cuts.reversed())
+  }
+
+  /// Whether the memory above an address is a stack by what lies at its upper end: the data of the thread in C libraries,
+  /// the process's arguments in the kernel. A program may point the register at any other memory, and have much of it.
+  private func isKnownStack(from start: UInt64, _ segment: CoreSegment, _ thread: ThreadSnapshot) -> Bool {
+    [thread.dataAddress, notes.auxiliaryValues[CoreFormat.auxExecutableName]].contains { end in
+      end.map { $0 > start && $0 <= segment.lastByte } ?? false
+    }
   }
 
   private func stackStart(_ pointer: UInt64) -> (segment: Int, address: UInt64)? {

@@ -12,8 +12,9 @@ package struct CoreReader {
     /// The maximum size in bytes of a thread's stack, from the stack pointer upwards. The memory above it is kept as
     /// other memory.
     package var maximumStack = 1 << 20
-    /// The same for the crashed thread, large enough for a stack that overflowed.
-    package var maximumCrashedStack = 16 << 20
+    /// The same for the crashed thread, large enough for a stack that overflowed, and for memory that is known to be a
+    /// stack: interpreters have large arrays in it.
+    package var maximumKnownStack = 16 << 20
 
     package init() {}
   }

@@ -42,10 +42,12 @@ import Testing
     "Threads that share a stack have each their own limit, and no byte of it is in memory twice", arguments: [0, 1])
   func sharedStack(_ crashed: Int) throws {
     var core = SynthCore(threads: 2)
-    core.threads[1].registers[19] = core.threads[0].stackPointer
+    // The first thread's own has the process's arguments above it.
+    core.threads[0].registers[19] = core.threads[1].stackPointer
+    for index in core.threads.indices { core.threads[index].registers[21] = 0 }
     core.threads.swapAt(0, crashed)
     var options = CoreReader.Options()
-    (options.maximumStack, options.maximumCrashedStack) = (64, 200)
+    (options.maximumStack, options.maximumKnownStack) = (64, 200)
     let reading = Reading(core: core.bytes, options: options)
     let snapshot = try #require(reading.snapshot)
     let ids = snapshot.threads.map { $0.id == snapshot.exception?.threadID ? 200 : 64 }

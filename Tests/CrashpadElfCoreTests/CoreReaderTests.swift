@@ -212,12 +212,29 @@ struct CoreReaderTests {
   func stackLimits() throws {
     var options = CoreReader.Options()
     options.maximumStack = 64
-    options.maximumCrashedStack = 300
-    let core = SynthCore()
+    options.maximumKnownStack = 300
+    var core = SynthCore()
+    // No data of the threads is above their stacks: fs_base
+    for index in core.threads.indices { core.threads[index].registers[21] = 0 }
     let reading = Reading(core: core.bytes, options: options)
     #expect(reading.snapshot?.threads.map { $0.stack?.region.content.count } == [300, 64, 64])
     #expect(
       reading.memory.reduce(0) { $0 + $1.bytes.count } == core.segments.reduce(0) { $0 + $1.bytes.count })
+  }
+
+  @Test("A stack that the thread's data is above has the limit of the crashed thread's")
+  func knownStack() throws {
+    var options = CoreReader.Options()
+    (options.maximumStack, options.maximumKnownStack) = (64, 300)
+    var core = SynthCore()
+    for index in core.threads.indices { core.threads[index].registers[21] = 0 }
+    for (distance, size) in [(UInt64(200), 300), (0 &- 200, 64), (1 << 20, 64)] {
+      // fs_base
+      core.threads[1].registers[21] = core.threads[1].stackPointer &+ distance
+      #expect(
+        Reading(core: core.bytes, options: options).snapshot?.threads.map { $0.stack?.region.content.count }
+          == [300, size, 64])
+    }
   }
 
   @Test("Threads in one segment share it: each stack ends where the next begins")
