@@ -24,7 +24,7 @@ struct GuessedCallerTests {
       return GuessedCallerTests.base + place + 5
     }
 
-    func walk(_ registers: [Int: UInt64]) throws -> StackWalker.Walk {
+    func walk(_ registers: [Int: UInt64], _ limits: StackWalker.Limits = .init()) throws -> StackWalker.Walk {
       let functions = functions.map { "FUNC \(String($0.start, radix: 16)) 100 0 \($0.name)" }
       let text = "MODULE Linux x86 \(GuessedCallerTests.id) App\n" + functions.joined(separator: "\n") + "\n" + rules
       var process = try TestProcess(.x86, symbolFiles: [text])
@@ -38,7 +38,7 @@ struct GuessedCallerTests {
         for index in 0..<4 { memory[Int(place) + index] = UInt8(truncatingIfNeeded: value >> UInt64(8 * index)) }
       }
       process.memory(at: 0x7000, GuessedCallerTests.words(memory))
-      return process.walk(FrameRegisters(.x86, registers))
+      return process.walk(FrameRegisters(.x86, registers), limits: limits)
     }
   }
 
@@ -154,7 +154,11 @@ struct GuessedCallerTests {
       0xe0: Self.base + 0x322, 0x100: Self.base + 0x322, 0x110: Self.base + 0x422,
       0x118: leadsOn ? Self.base + 0x522 : 77,
     ]
-    let walk = try program.walk([4: 0x7000, 8: Self.base + 0x110])
+    var limits = StackWalker.Limits()
+    limits.farScans = 0
+    #expect(try Self.names(program.walk([4: 0x7000, 8: Self.base + 0x110], limits)) == [1, 2])
+    limits.farScans = 1
+    let walk = try program.walk([4: 0x7000, 8: Self.base + 0x110], limits)
     #expect(Self.names(walk) == (leadsOn ? [1, 2, 3, 4, 5] : [1, 2]))
     if leadsOn {
       #expect(walk.frames.map(\.trust) == [.context, .scan, .scan, .callFrameInfo, .callFrameInfo])

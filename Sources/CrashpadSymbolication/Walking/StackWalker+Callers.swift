@@ -17,6 +17,8 @@ extension StackWalker {
     var registers: FrameRegisters
     let trust: FrameTrust
     var skippedWords: Int?
+    /// Whether the stack was scanned far out.
+    var scannedFar = false
 
     init(_ registers: FrameRegisters, _ trust: FrameTrust) { (self.registers, self.trust) = (registers, trust) }
   }
@@ -59,6 +61,7 @@ extension StackWalker {
     var position = Position(caller.registers, next, caller.trust, isCaller: isCall)
     position.registers.wasInterrupted = false
     position.skippedWords = caller.skippedWords
+    position.farScans = callee.farScans + (caller.scannedFar ? 1 : 0)
     position.registers.pushedParameters =
       callee.architecture == .x86 ? callee.symbols?.parameterSize(at: callee.lookupOffset) ?? 0 : 0
     return .caller(position)

@@ -4,7 +4,8 @@ internal import CrashpadSnapshot
 
 /// Callers found by words on the stack that look like return addresses: guesses, which the walker says they are.
 extension StackWalker {
-  func byScan(_ callee: Position) -> Found? {
+  /// - Parameter isNear: whether nothing further out than the limit can be better.
+  func byScan(_ callee: Position, isNear: Bool = false) -> Found? {
     guard let start = callee.registers.stackPointer else { return nil }
     let size = callee.architecture.addressSize
     let function = CalledFunction(callee, functionStart(callee))
@@ -36,7 +37,10 @@ extension StackWalker {
       if target == .unseen, first == nil { words = min(words, own + UInt64(limits.scannedWords)) }
       first = first ?? found
     }
-    return first ?? byDistantScan(callee, from: index) ?? leftOver
+    guard first == nil, !isNear, callee.farScans < limits.farScans else { return first ?? leftOver }
+    var found = byDistantScan(callee, from: index) ?? leftOver
+    found?.scannedFar = true
+    return found
   }
 
   /// The words that a scan looks at for a frame that proves itself.
@@ -162,7 +166,7 @@ extension StackWalker {
 
   /// A register that may hold anything led to a guess: a word before it, behind a call to the function at hand, is better.
   func better(than guess: Found, _ callee: Position) -> Found {
-    guard let scanned = byScan(callee), let near = scanned.registers.stackPointer,
+    guard let scanned = byScan(callee, isNear: true), let near = scanned.registers.stackPointer,
       let far = guess.registers.stackPointer, near < far,
       let address = scanned.registers.instructionPointer.map(stripped), isCertain(address, callee)
     else { return guess }

@@ -12,6 +12,8 @@ package struct StackWalker: Sendable {
     package var allFrames = 2_000_000
     /// The number of words of the stack to scan for a return address; four times as many for the first frame.
     package var scannedWords = 40
+    /// The number of frames of a stack whose callers are looked for further out than that: made stacks could ask for it at each.
+    package var farScans = 8
 
     package init() {}
   }
@@ -104,6 +106,8 @@ package struct StackWalker: Sendable {
     var isThumb: Bool { registers.isThumb }
     /// The words of the stack that a scan passed over.
     var skippedWords: Int?
+    /// The number of scans far out that were made for the frames so far.
+    var farScans = 0
     var module: WalkedModule?
 
     init(_ registers: FrameRegisters, _ address: UInt64, _ trust: FrameTrust, isCaller: Bool) {
