@@ -23,7 +23,7 @@ struct ReportRedactor {
     "Developer Mode", "Lockdown Mode", "Dyld Error", "Logical CPU", "Error Code", "Trap Number", "Event",
     "Action taken",
     "CPU", "Writes", "Wakeups", "Duration", "Steps", "Sampling", "Limit duration", "Crash Type", "Conclusion",
-    "Foreground",
+    "Foreground", "Exception Code",
   ]
 
   static func plan(
@@ -275,6 +275,7 @@ struct ReportRedactor {
 
   private mutating func redactFacts(_ report: ReportSnapshot, into copy: inout ReportSnapshot) {
     copy.statesCrash = report.statesCrash
+    copy.faultingNumber = report.faultingNumber
     copy.intendedAddress = report.intendedAddress
     copy.diagnosis = hidden(report.diagnosis, "diagnosis")
     copy.deallocatedObjects = report.deallocatedObjects.map { hidden($0, "class", .symbol) ?? "" }

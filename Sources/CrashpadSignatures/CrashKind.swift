@@ -96,8 +96,15 @@ struct CrashKind: Sendable {
     let frames = snapshot.crashedThread.flatMap { snapshot.threads[$0].frames } ?? []
     if frames.prefix(8).contains(where: { ["abort", "__abort"].contains($0.function) }) {
       (text, isAbort) = ("abort", true)
+    } else if frames.prefix(8).contains(where: { $0.function == Self.appKitEnd }) {
+      text = "exception:NSException"
+    } else if frames.prefix(16).contains(where: { $0.function?.hasPrefix("FIRCLSTerminateHandler") == true }) {
+      text = "exception"
     }
   }
+
+  /// The function of AppKit that ends the app for an exception that nothing caught.
+  static let appKitEnd = "-[NSApplication _crashOnException:]"
 
   /// The class of a .NET exception, as in the message "Unhandled managed exception: Il2CppExceptionWrapper".
   private static func managed(_ text: String) -> String? {

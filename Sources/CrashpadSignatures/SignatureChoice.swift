@@ -60,7 +60,7 @@ struct SignatureChoice {
 
   private mutating func nameKind(from start: Int) {
     if kind.isAbort, let raised = raisedKind(from: start) { kind.text = raised }
-    if kind.text == "trap", entries[start...].prefix(8).contains(where: { $0.name == Self.appKitEnd }) {
+    if kind.text == "trap", entries[start...].prefix(8).contains(where: { $0.name == CrashKind.appKitEnd }) {
       kind.text = "exception:NSException"
     }
     if kind.text == "bad-access[null]" || kind.text == "bad-access[wild]", let use = objectUse(from: start) {
@@ -69,9 +69,6 @@ struct SignatureChoice {
     // Work with files waits for them at one moment, and not at the next.
     if kind.isHang, let wait = stack.wait(from: start), wait != "file" { kind.text += "[\(wait)]" }
   }
-
-  /// The function of AppKit that ends the app for an exception that nothing caught.
-  private static let appKitEnd = "-[NSApplication _crashOnException:]"
 
   /// The kind that the raising frames of an abort say. The outermost one counts: a runtime raises by means of others.
   ///

@@ -185,6 +185,8 @@ public struct ReportSnapshot: Sendable {
   /// The index of the thread that the report names, in the snapshot's threads. It is not always the
   /// cause: see ``Termination/flags``.
   public var faultingThread: Int?
+  /// The number of that thread in the report, which may not list it.
+  package var faultingNumber: Int?
   /// Whether the report marks a thread with the word "Crashed".
   public var statesCrash = false
   /// Messages that code left for the report.

@@ -137,6 +137,10 @@ struct StatedFactTests {
     let explanation = try explain(text)
     #expect(explanation.contains("taken for the code 0x8badf00d"), "\(explanation)")
     #expect(explanation.contains("Reason: \"com.example.orrery failed to launch in time\""))
+    let folder = try TemporaryFolder()
+    try folder.write(Array(text.utf8), to: "shot.txt")
+    _ = try Tool.run(["redact", "shot.txt", "-o", "clean.ips"], in: folder)
+    #expect(try Tool.run(["explain", "clean.ips"], in: folder).text.contains("taken for the code 0x8badf00d"))
     let asked = try explain(text.replacing("0x8badf00d", with: "0xbaaaaaad"))
     #expect(asked.contains("and not a crash.") && !asked.contains("taken for the code"))
   }
@@ -175,6 +179,57 @@ struct StatedFactTests {
       let text = "Process:  Orrery [77]\nException Type:        EXC_BAD_ACCESS (SIGSEGV)\n\(key):       \(codes)\n"
       #expect(Reading(text).report?.intendedAddress == 0x1_9501_ca64, "\(key)")
     }
+  }
+
+  @Test("The guard page of another thread's stack is no overflow of the thread that crashed")
+  func guardOfOther() throws {
+    let folder = try TemporaryFolder()
+    func explain(_ owner: Int, converted: Bool = false) throws -> String {
+      let text = """
+        Process:               Orrery [77]
+        Code Type:             X86-64 (Native)
+        OS Version:            Mac OS X 10.14.6 (18G84)
+
+        Crashed Thread:        9
+
+        Exception Type:        EXC_BAD_ACCESS (SIGBUS)
+        Exception Codes:       KERN_PROTECTION_FAILURE at 0x0000700001d50000
+
+        VM Regions Near 0x700001d50000:
+            Stack                  0000700001cd0000-0000700001d50000 [  512K] rw-/rwx SM=COW  thread 9
+        --> STACK GUARD            0000700001d50000-0000700001d51000 [    4K] ---/rwx SM=NUL  stack guard for thread \(owner)
+
+        """
+      try folder.write(Array(text.utf8), to: "report.txt")
+      if converted { _ = try Tool.run(["convert", "--to", "json", "report.txt", "-o", "report.json"], in: folder) }
+      return try Tool.run(["explain", converted ? "report.json" : "report.txt"], in: folder).text
+    }
+    #expect(try explain(9).contains("a stack overflow"))
+    for converted in [false, true] {
+      let other = try explain(3, converted: converted)
+      #expect(!other.contains("a stack overflow.") && other.contains("of the stack of thread 3"), "\(other)")
+    }
+  }
+
+  @Test("An error of Dart that a service records is no exception of Objective-C")
+  func dartError() throws {
+    let text = "Fatal Exception: FlutterError\n0  ???     0x0 (null)._startMicrotaskLoop (dart:async)\n"
+    let explanation = try explain(text)
+    #expect(explanation.contains("An error of Dart") && !explanation.contains("SIGABRT"), "\(explanation)")
+  }
+
+  @Test("Crashlytics' handler of exceptions on a stack gives the kind")
+  func terminateHandler() throws {
+    let folder = try TemporaryFolder()
+    let text =
+      "Crashed: com.google.firebase.crashlytics.ios.exception\n"
+      + "0  FirebaseCrashlytics  0x21c10 FIRCLSProcessRecordAllThreads + 392\n"
+      + "1  FirebaseCrashlytics  0x12608 FIRCLSTerminateHandler() + 407\n"
+      + "2  libc++abi.dylib  0x14068 std::__terminate(void (*)()) + 16\n"
+      + "3  Orrery  0x1010 Dial.turn() + 16\n"
+    try folder.write(Array(text.utf8), to: "report.txt")
+    let group = try Tool.run(["group", "--format", "csv", "report.txt"], in: folder).text
+    #expect(group.contains(",exception") && group.contains("Dial.turn"), "\(group)")
   }
 
   @Test("A copied part of a report is read though it ends within a text")

@@ -102,6 +102,7 @@ extension CrashText {
 
   private mutating func setFaultingThread() {
     guard let faultingNumber, builder.report.faultingThread == nil else { return }
+    builder.report.faultingNumber = Int(exactly: faultingNumber)
     if let index = threadIndices[faultingNumber] {
       builder.report.faultingThread = index
     } else {

@@ -12,6 +12,7 @@ extension ReportBuilder {
     readThreads(body["threads"])
     if let index = report.faultingThread, !snapshot.threads.indices.contains(index) {
       note(ReportRules.noCrashedThread, at: body["faultingThread"]?.offset, found: .text(String(index)))
+      report.faultingNumber = index
       report.faultingThread = nil
     }
     readException(body)

@@ -27,6 +27,7 @@ extension ReportBuilder {
     report.diagnosis = facts["diagnosis"]?.string
     report.deallocatedObjects = facts["deallocatedObjects"]?.strings ?? []
     report.statesCrash = facts["crashed"]?.bool ?? false
+    report.faultingNumber = facts["faultingNumber"]?.int64.flatMap { Int(exactly: $0) } ?? report.faultingNumber
     report.endedForMemory = facts["endedForMemory"]?.bool ?? false
     report.isDeadlock = facts["deadlock"]?.bool ?? false
     report.hasStackOverflow = facts["stackOverflow"]?.bool ?? false

@@ -5,10 +5,18 @@ package import CrashpadSnapshot
 extension ReportSnapshot {
   /// Whether the address of the fault is in the guard page of a stack: the region that the report marks with an arrow, and
   /// not one of its neighbors, which it lists too. The arrow of old reports is shorter.
-  package var isAddressInStackGuard: Bool {
-    let lines = vmRegionInfo?.split(separator: "\n") ?? []
-    return lines.contains { $0.containsWordsOfGuard }
+  package var isAddressInStackGuard: Bool { guardLine != nil && otherGuardedThread == nil }
+
+  /// The thread whose guard page the address is in, if another one crashed: that did not overflow its stack.
+  package var otherGuardedThread: Int? {
+    let words = "stack guard for thread "
+    guard let line = guardLine, let start = line.firstRange(of: words)?.upperBound,
+      let owner = Int(line[start...].prefix { $0.isNumber }), let crashed = faultingNumber ?? faultingThread
+    else { return nil }
+    return owner == crashed ? nil : owner
   }
+
+  private var guardLine: Substring? { vmRegionInfo?.split(separator: "\n").first { $0.containsWordsOfGuard } }
 
   /// Whether the kernel's message says that the stack is full.
   package var saysStackOverflow: Bool {

@@ -503,6 +503,11 @@ extension ExplanationBuilder {
       if report.isAddressInStackGuard {
         note("The address is in the guard page of a stack: a stack overflow.")
         result.advice.insert("Look for endless recursion, and for large local variables.", at: 0)
+      } else if let owner = report.otherGuardedThread {
+        note(
+          "The address is in the guard page of the stack of thread \(owner), and another thread crashed: it went beyond"
+            + " the end of its own stack, or used a wrong pointer.")
+        result.advice.insert("Look for arrays on the stack that are written beyond their ends.", at: 0)
       } else if region.contains("is not in any region") {
         note("The address is in no region of memory.")
       } else if let line = region.split(separator: "\n").first(where: { $0.contains("--->") }),

@@ -194,6 +194,13 @@ extension CodeMeaning {
   ]
 
   private static let objectiveCMessages: [CodeMeaning] = [
+    CodeMeaning(
+      .message, "FlutterError", aliases: ["fluttererror"],
+      "An error of Dart was recorded as a fatal one; no exception of Objective-C was raised",
+      endedBy: "nothing that the report tells: Crashlytics counts it as a crash, and Flutter goes on after it",
+      causes: ["An error that no code of the program caught: FlutterError.onError, PlatformDispatcher.onError."],
+      advice: ["Read the frames of Dart in the stack of the exception."],
+      .file("FlutterFire", "firebase_crashlytics, recordError"), grounds: Grounds(.cause)),
     objectiveC(
       .cause, "Unrecognized selector",
       ["unrecognized selector sent to instance", "unrecognized selector sent to class"],
