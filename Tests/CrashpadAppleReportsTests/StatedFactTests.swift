@@ -219,7 +219,7 @@ struct StatedFactTests {
   }
 
   @Test("Crashlytics' handler of exceptions on a stack gives the kind")
-  func terminateHandler() throws {
+  func handledException() throws {
     let folder = try TemporaryFolder()
     let text =
       "Crashed: com.google.firebase.crashlytics.ios.exception\n"
@@ -230,6 +230,51 @@ struct StatedFactTests {
     try folder.write(Array(text.utf8), to: "report.txt")
     let group = try Tool.run(["group", "--format", "csv", "report.txt"], in: folder).text
     #expect(group.contains(",exception") && group.contains("Dial.turn"), "\(group)")
+  }
+
+  @Test("Members that were copied one by one are read without the commas between them")
+  func commas() throws {
+    let text = """
+      "crashReporterKey" : "00112233445566778899aabbccddeeff00112233",
+      "exception" : {"rawCodes":[1,16],"type":"EXC_BAD_ACCESS","signal":"SIGSEGV"}
+      "termination" : {"flags":0,"code":11,"namespace":"SIGNAL"}
+      "faultingThread" : 0
+      "threads" : [{"id":1,"triggered":true,"frames":[{"imageOffset":16,"symbol":"Dial.turn()","imageIndex":0}]}]
+
+      """
+    let explanation = try explain(text)
+    #expect(explanation.contains("EXC_BAD_ACCESS / KERN_INVALID_ADDRESS at 0x10"), "\(explanation)")
+    #expect(explanation.contains("The termination: SIGNAL 11."))
+  }
+
+  @Test("Backslashes of Markdown are no part of names, and those of paths are kept")
+  func escapes() {
+    let text = """
+      Thread 0 Crashed:
+      0   libsystem\\_kernel.dylib   0x0000000181000000 \\_\\_pthread\\_kill + 8
+      1   Orrery   0x0000000104a04000 std::\\_\\_1::vector<int>::at(unsigned long) + 16
+
+      """
+    let reading = Reading(unwrapping: text)
+    #expect(reading.frames(0).map(\.function) == ["__pthread_kill", "std::__1::vector<int>::at(unsigned long)"])
+    #expect(reading.frames(0).first.flatMap(reading.image) == "libsystem_kernel.dylib")
+    let path = "Thread 0 Crashed:\n0   Orrery   0x0000000104a04000 turn + 16 (D:\\a\\_work\\1\\dial.cpp:7)\n"
+    #expect(Reading(unwrapping: path).bytes == Array(path.utf8))
+  }
+
+  @Test("The stack of a crash reporter's terminate handler tells of an exception, not of a crash of the reporter")
+  func terminateHandler() throws {
+    let text = """
+      Crashed: com.google.firebase.crashlytics.ios.exception
+      0  FirebaseCrashlytics            0x21c10 FIRCLSProcessRecordAllThreads + 392 (FIRCLSProcess.c:392)
+      1  FirebaseCrashlytics            0x12608 FIRCLSTerminateHandler() + 407 (FIRCLSException.mm:407)
+
+      """
+    let explanation = try explain(text)
+    #expect(
+      explanation.contains("The crash reporter handled an exception that nothing caught: FIRCLSTerminateHandler()"),
+      "\(explanation)")
+    #expect(!explanation.contains("Whether the crash reporter handled another crash"))
   }
 
   @Test("A copied part of a report is read though it ends within a text")

@@ -77,6 +77,7 @@ enum PlainReport {
     }
     return unsafe !hasTwo("\nIncident Identifier:", in: bytes) && !hasTwo("\nProcess: ", in: bytes)
       && !hasTwo("\nException Type:", in: bytes) && !hasEntity(bytes)
+      && !has("\\_", in: bytes, from: 0)
       && (hasWideLine(bytes) || LineBreaks.joined(Array(bytes)) == nil)
   }
 

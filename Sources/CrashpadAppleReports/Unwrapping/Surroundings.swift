@@ -40,12 +40,44 @@ enum Surroundings {
       }
       var copy = TextCopy(of: text, capacity: text.count + 1)
       copy.put(UInt8(ascii: "{"), for: first)
-      copy.copy(first..<text.count)
+      let missing = missingCommas(text, from: first)
+      var next = first
+      for comma in missing {
+        copy.copy(next..<comma)
+        copy.put(UInt8(ascii: ","), for: comma)
+        next = comma
+      }
+      copy.copy(next..<text.count)
       guard ReportFormat.of(copy.bytes[...]) == .ips else { return nil }
       let words = "the report was a part of a JSON object, without its start"
-      return Removal(copy, [Removal.Note(text: words, offset: first, isUncertain: true)])
+      var notes = [Removal.Note(text: words, offset: first, isUncertain: true)]
+      if let comma = missing.first {
+        notes.append(.init(text: "commas between its members were missing", offset: comma, isUncertain: true))
+      }
+      return Removal(copy, notes)
     }
     return nil
+  }
+
+  /// The offsets behind members without a comma, above a line that begins with the next member: people copy members one by one.
+  private static func missingCommas(_ text: [UInt8], from start: Int) -> [Int] {
+    var commas: [Int] = []
+    var end: Int?
+    for line in TextLines(text) where line.startIndex >= start || line.endIndex > start {
+      let content = line.trimmed
+      guard let first = content.first else { continue }
+      if let end, first == UInt8(ascii: "\""), isMember(content) { commas.append(end) }
+      // The end of an object, a list, a text, a number or a word.
+      let isEnd = content.last.map { [0x7d, 0x5d, 0x22, 0x65, 0x6c].contains($0) || $0.isDigit } ?? false
+      end = isEnd && isMember(content) ? content.endIndex : nil
+    }
+    return commas
+  }
+
+  /// Whether a line begins with a member: a short name in quotation marks, and a colon.
+  private static func isMember(_ line: TextBytes) -> Bool {
+    guard line.first == 0x22, let close = line.dropFirst().prefix(48).firstIndex(of: 0x22) else { return false }
+    return line[(close + 1)...].first { $0 != 0x20 } == 0x3a
   }
 
   /// Whether what begins at `start` is JSON to its end or to that of the text, and a header has a body.

@@ -18,6 +18,7 @@ struct UnwrappingRow: Sendable {
     UnwrappingRow(name: "indented fence", remove: LinePrefixes.indentationOfFence),
     UnwrappingRow(name: "page", remove: Markup.ofPage),
     UnwrappingRow(name: "no-break spaces", remove: UnicodeBlanks.remove),
+    UnwrappingRow(name: "escapes", remove: MarkdownEscapes.remove),
     UnwrappingRow(name: "emphasis", remove: Emphasis.remove),
     UnwrappingRow(name: "starts of lines", remove: LinePrefixes.remove),
     UnwrappingRow(name: "words before lines", remove: LinePrefixes.words),

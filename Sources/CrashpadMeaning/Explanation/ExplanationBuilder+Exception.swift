@@ -452,8 +452,14 @@ extension ExplanationBuilder {
     if let top = thread.frames.first, thread.suspect == nil, report?.isNonFatal != true,
       CrashReporters.contains(function: top.function ?? "", module: top.module)
     {
-      note("The crash was in a crash reporter: \(top.text)", thread, frame: 0)
-      result.notKnown.append("Whether the crash reporter handled another crash: its stack does not say it.")
+      if let handler = thread.frames.firstIndex(where: { Self.isTerminateHandler($0.function ?? "") }) {
+        note(
+          "The crash reporter handled an exception that nothing caught: \(thread.frames[handler].text)", thread,
+          frame: handler)
+      } else {
+        note("The crash was in a crash reporter: \(top.text)", thread, frame: 0)
+        result.notKnown.append("Whether the crash reporter handled another crash: its stack does not say it.")
+      }
     }
     // The first frame of a stack without its innermost ones is only a caller.
     noteSuspect(
@@ -462,6 +468,11 @@ extension ExplanationBuilder {
     if thread.frames.allSatisfy({ $0.function == nil }) {
       result.notKnown.append("The names of the functions: give their symbols with --symbols.")
     }
+  }
+
+  /// Whether a function of a crash reporter is what `std::terminate` calls: Crashlytics', KSCrash's and Sentry's.
+  private static func isTerminateHandler(_ function: String) -> Bool {
+    ["FIRCLSTerminateHandler", "CLSTerminateHandler", "CPPExceptionTerminate"].contains { function.hasPrefix($0) }
   }
 
   /// The number of frames in which a recursion is searched for.
