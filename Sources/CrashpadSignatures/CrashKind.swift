@@ -22,6 +22,8 @@ struct CrashKind: Sendable {
   /// Whether what raised it may say more: an abort may be an exception.
   var isAbort = false
   var isStackOverflow = false
+  /// Whether the innermost frame is no code: the fault was to go on there.
+  var isJumpOutOfCode = false
   /// The function and the class of an error in a language that has no frames in the stack.
   var words: [String] = []
   /// The bundle id or the name of the process of a report, which tells crashes without a stack apart.
@@ -365,6 +367,7 @@ struct CrashKind: Sendable {
 
   private mutating func access(_ exception: ExceptionSnapshot, _ snapshot: ProcessSnapshot, code: UInt64) {
     isFault = true
+    isJumpOutOfCode = exception.isJumpOutOfCode(snapshot.crashedThread.flatMap { snapshot.threads[$0].context })
     let isARM = snapshot.system.architecture == .arm64
     if isARM, code == 0x105 {
       text = "bad-access[pac]"

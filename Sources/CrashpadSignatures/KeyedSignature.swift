@@ -87,7 +87,7 @@ private struct KeyText {
     add(kind.text)
     let flags = [
       kind.place == .lastException, kind.place == .mainThread, kind.isHang, kind.isFault, kind.isAbort,
-      kind.isStackOverflow,
+      kind.isStackOverflow, kind.isJumpOutOfCode,
     ]
     for flag in flags { add(flag ? 1 : 0) }
     for word in kind.words { add(word) }
@@ -100,6 +100,7 @@ private struct KeyText {
     if place.trust == .scan { isSure = false }
     add(place.trust.rawValue)
     add((place.isSignalFrame ? 1 : 0) + (entry.isInApp ? 2 : 0) + (pointer == nil ? 0 : 4))
+    if place.interruptsSystemCall { add(1) }
     add(module: place.module)
     add(place.moduleOffset ?? 0)
     if let pointer { add(pointer &- (firstStackPointer ?? 0)) }

@@ -12,11 +12,17 @@ struct SignatureChoice {
   init(_ kind: CrashKind, _ entries: [StackEntry]) {
     self.kind = kind
     stack = SignatureStack(entries, raw: kind)
+    // A module that was given up had code there.
+    if kind.isJumpOutOfCode, let top = entries.first, top.module?.isUnloaded == false, !top.isNamed {
+      stack.skip(0..<1, Self.noCode, "where the thread went on is no code")
+    }
     let start = startBehindCapture()
     nameKind(from: start)
     skipCallees(from: start)
     choose(from: start)
   }
+
+  private static let noCode = "no-code"
 
   // MARK: Where to start
 
@@ -25,20 +31,35 @@ struct SignatureChoice {
 
   /// Behind the last frame of a crash handler that leads to what raised: between it and the top, nothing is the program's.
   ///
-  /// A function of the program that the kernel called for a signal belongs to the handler, unless the fault is there.
+  /// A function of the program that the kernel called for a signal belongs to the handler, unless the fault is there, or the
+  /// signal came while a system call waited: then what it interrupted has no part in it.
   private mutating func startBehindCapture() -> Int {
     var start = 0
     for index in entries.indices.prefix(Self.captureDepth) {
       guard let rule = entries[index].rule, rule.frameClass == .capture else { continue }
       let isBehindOwn = entries[start..<index].contains { $0.isOwn }
       let isSignal = rule.id == "signal-frame" || rule.id == "go-signal-frame"
-      if isBehindOwn, kind.isFault || !isSignal { break }
+      if isBehindOwn, kind.isFault || !isSignal || interruptsWait(index) { break }
       start = index + 1
     }
     guard start > 0, start < entries.count else { return 0 }
     stack.skip(0..<start, "capture", "called by a crash handler")
     return start
   }
+
+  /// Whether a signal came while a system call waited. A program sends itself a signal by a call, too.
+  private func interruptsWait(_ index: Int) -> Bool {
+    guard entries[index].interruptsSystemCall, index + 1 < entries.count else { return false }
+    let interrupted = entries[index + 1]
+    return interrupted.isNamed && interrupted.rule?.frameClass != .raise
+      && !(interrupted.name.map { Self.senders.contains($0) } ?? false)
+  }
+
+  /// Functions with which a program may send itself a signal, beside those that end it: writing where nobody reads does.
+  private static let senders: Set<String> = [
+    "kill", "killpg", "sigqueue", "__sigqueue", "pthread_sigqueue", "syscall", "write", "__write", "writev", "__writev",
+    "send", "__send", "__libc_send", "sendto", "__libc_sendto", "sendmsg", "__libc_sendmsg",
+  ]
 
   // MARK: Position
 
@@ -66,6 +87,10 @@ struct SignatureChoice {
     if kind.text == "bad-access[null]" || kind.text == "bad-access[wild]", let use = objectUse(from: start) {
       kind.text = use
     }
+    // So does one heap that was overwritten, or one pointer that is none of it.
+    if kind.text == "bad-access[null]" || kind.text == "bad-access[wild]", isInAllocator(from: start) {
+      kind.text = "bad-access[heap]"
+    }
     // Work with files waits for them at one moment, and not at the next.
     if kind.isHang, let wait = stack.wait(from: start), wait != "file" { kind.text += "[\(wait)]" }
   }
@@ -86,7 +111,7 @@ struct SignatureChoice {
       guard let rule = entry.rule else { continue }
       if rule.frameClass == .raise, let meaning = rule.meaning { raised = meaning }
       // The allocator aborts for memory that was corrupted before, and not for its caller's own reason.
-      if raised == nil, ["allocator", "malloc-check", "apple-allocator"].contains(rule.id) { return "abort[heap]" }
+      if raised == nil, Self.allocators.contains(rule.id) { return "abort[heap]" }
     }
     return raised.map { exception(of: $0, entries[depth]) }
   }
@@ -108,6 +133,13 @@ struct SignatureChoice {
   private func objectUse(from start: Int) -> String? {
     guard let first = entries[start...].first(where: { !$0.isInlined || $0.isOwn }) else { return nil }
     return first.rule?.frameClass == .runtime ? first.rule?.meaning : nil
+  }
+
+  private static let allocators = ["allocator", "malloc-check", "apple-allocator"]
+
+  /// Whether the fault is in a function of an allocator.
+  private func isInAllocator(from start: Int) -> Bool {
+    entries[start...].first { !$0.isInlined }?.rule.map { Self.allocators.contains($0.id) } ?? false
   }
 
   // MARK: Anchor
@@ -145,14 +177,19 @@ struct SignatureChoice {
   /// The callee of the anchor, if no row skips it: it tells two faults in one large function apart.
   private mutating func takeNext(above own: Int, from start: Int) {
     let callee = entries.indices[start..<own].last { entries[$0].rule?.id != SignatureNames.header.id }
-    guard let callee, stack.isTaken(callee), entries[callee].key != entries[own].key else { return }
+    guard let callee else { return }
+    if stack.decisions[callee]?.rule == Self.noCode { return stack.takeData(callee, from: own, Self.noCode) }
+    guard stack.isTaken(callee), entries[callee].key != entries[own].key else { return }
     stack.takeNext(callee, "callee", "called by the anchor")
   }
 
   /// The caller of a function that only raises for it.
   private mutating func takeCaller(of own: Int) {
-    let caller = entries.indices[(own + 1)...].first { isOwn($0) && entries[$0].key != entries[own].key }
-    if let caller { stack.takeNext(caller, "wrapper", "called the function that raised for it") }
+    // What a signal interrupted has not called the handler.
+    let callers = entries.indices[(own + 1)...].prefix { entries[$0].rule?.id != "signal-frame" }
+    let caller = callers.first { isOwn($0) && entries[$0].key != entries[own].key }
+    guard let caller else { return }
+    stack.takeNext(caller, "wrapper", "called the function that raised for it", mark: programMark(caller))
   }
 
   // MARK: Wrappers

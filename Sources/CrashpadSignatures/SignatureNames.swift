@@ -86,6 +86,7 @@ final class SignatureNames: Sendable {
     var symbol = frame.frame.isSignalFrame ? "<signal handler called>" : function?.function ?? function?.name
     if place.isGo, let file = function?.location?.file { symbol = symbol.map { GoName.wrapped($0, file: file) } }
     var entry = entry(place, symbol, function?.location?.file, isInlined: false, version == .first ? nil : function)
+    entry.interruptsSystemCall = frame.frame.interruptsSystemCall
     if isNearest, let name = outermost?.function, let start = frame.symbol?.functionAddress {
       entry.nearest = "\(name)+0x\(hexadecimal((place.offset ?? frame.frame.instruction) &- start))"
     }
@@ -175,7 +176,9 @@ final class SignatureNames: Sendable {
     if let rule = RuleIndex.rule(name, in: place.module?.name, origin ?? .unknown) { return rule }
     if let rule = Self.linked(name, in: place.module) { return rule }
     if origin?.statesSwiftLibrary == true, place.module?.isInApp == true { return Self.swiftLibrary }
-    return isInlined && file.map(SymbolOrigin.isSystemHeader) == true ? Self.header : nil
+    // Without optimization, the compiler makes functions of calls that it inlines otherwise.
+    return file.map({ isInlined ? SymbolOrigin.isSystemHeader($0) : SymbolOrigin.isSystemInclude($0) }) == true
+      ? Self.header : nil
   }
 
   /// The compiler copies functions of the library into programs.
@@ -190,5 +193,5 @@ final class SignatureNames: Sendable {
 
   static let message = FrameRule(
     .raise, "message", "the message of a check that failed, which a compiler wrote as a call")
-  static let header = FrameRule(.runtime, "header", "inlined from a header of the system or of the compiler")
+  static let header = FrameRule(.runtime, "header", "from a header of the system or of the compiler")
 }

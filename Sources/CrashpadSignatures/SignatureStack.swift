@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import CrashpadBytes
+internal import CrashpadMeaning
 
 /// A stack with the decisions about its frames, as both versions of the rules make them.
 struct SignatureStack {
@@ -47,9 +48,19 @@ struct SignatureStack {
     add(entries[index].text + mark, entries[index].key + mark)
   }
 
-  mutating func takeNext(_ index: Int, _ rule: String, _ reason: String) {
+  mutating func takeNext(_ index: Int, _ rule: String, _ reason: String, mark: String = "") {
     decisions[index] = (.next, rule, reason)
-    add(entries[index].text, entries[index].key)
+    add(entries[index].text + mark, entries[index].key + mark)
+  }
+
+  /// Takes a frame that is no code, by its module: the place in it is another in each build.
+  ///
+  /// - Parameter caller: what went on there.
+  mutating func takeData(_ index: Int, from caller: Int, _ rule: String) {
+    guard let module = entries[index].module?.name else { return }
+    decisions[index] = (.next, rule, "the anchor went on there, and it is no code")
+    let text = entries[caller].module?.name == module ? "data" : "data of " + module
+    add(text, text)
   }
 
   /// Takes words of a language's own stack, which has no frames here.
@@ -130,21 +141,13 @@ struct SignatureStack {
     return first.rule?.frameClass == .wait
   }
 
-  /// The repeating function whose name is the first in the order of bytes. The innermost one would not do: a recursion
-  /// overflows the stack in any of its functions.
+  /// The function of a recursion. A row skips no function that is counted.
   func cycle(from start: Int) -> Int? {
-    var counts: [String: (count: Int, first: Int)] = [:]
+    var recursion = Recursion()
     for index in entries.indices[start...] where isTaken(index) {
-      counts[entries[index].key, default: (0, index)].count += 1
+      recursion.add(entries[index].key, at: index, isOwn: entries[index].isInApp)
     }
-    func most(_ counts: [String: (count: Int, first: Int)]) -> Int { counts.values.map(\.count).max() ?? 0 }
-    // A library that calls back may be in each round many times: sorting a long array calls itself some twenty times.
-    let all = most(counts)
-    let own = counts.filter { entries[$0.value.first].isInApp && $0.value.count >= 3 && 64 * $0.value.count >= all }
-    let chosen = own.isEmpty ? counts : own
-    let least = max(3, (most(chosen) + 1) / 2)
-    return chosen.filter { $0.value.count >= least }
-      .min { Array($0.key.utf8).lexicographicallyPrecedes(Array($1.key.utf8)) }?.value.first
+    return recursion.function(least: 3)?.first
   }
 
   // MARK: Explanation

@@ -12,11 +12,13 @@ struct SignatureModule: Sendable {
   let identity: String
   /// Whether it is the program, or came with it.
   let isInApp: Bool
+  /// Whether the process had given it up before the crash.
+  let isUnloaded: Bool
   /// The rule for its frames without a name; nil until it was looked for.
   fileprivate var ruleOfUnnamed: FrameRule??
 
-  init(name: String, identity: String, isInApp: Bool) {
-    (self.name, self.identity, self.isInApp) = (name, identity, isInApp)
+  init(name: String, identity: String, isInApp: Bool, isUnloaded: Bool = false) {
+    (self.name, self.identity, self.isInApp, self.isUnloaded) = (name, identity, isInApp, isUnloaded)
   }
 
   var isCLibrary: Bool { FirstRule.cLibraries.contains { $0.matches(name) } }
@@ -44,6 +46,8 @@ struct StackEntry: Sendable {
   /// The symbol before the frame and the distance in bytes, if the input has no more than that: a place in one build, and
   /// no function.
   var nearest: String?
+  /// Whether the kernel called the frames above for a signal that interrupted a system call.
+  var interruptsSystemCall = false
 
   var isNamed: Bool { name != nil }
   var isInApp: Bool { module?.isInApp == true }
@@ -109,7 +113,7 @@ struct SignatureModules {
     let path = file.withBytes { snapshot.text(module.name, in: $0) }
     return SignatureModule(
       name: Self.name(path) + " (unloaded)", identity: hexadecimal(UInt64(module.timestamp), width: 8),
-      isInApp: false)
+      isInApp: false, isUnloaded: true)
   }
 
   private static func name(_ path: String) -> String {

@@ -142,6 +142,11 @@ struct SymbolOrigin: Sendable, Hashable {
     }
   }
 
+  /// Whether a file is a header of the system. Sources of libraries are in other directories of the system, too.
+  static func isSystemInclude(_ path: String) -> Bool {
+    path.hasPrefix("/usr/include/") || path.containsBytes("/include/c++/")
+  }
+
   /// Directories with headers of compilers and systems: a call that was inlined from there is not the program's.
   static func isSystemHeader(_ path: String) -> Bool {
     for prefix in ["/usr/include/", "/usr/lib/", "/rustc/", "/usr/local/include/c++/"] where path.hasPrefix(prefix) {

@@ -64,7 +64,29 @@ package struct EvidenceReader: Sendable {
       lastFault: anchor.flatMap { $0.stack == .lastException ? $0.line : nil }, messages: Self.messages(snapshot, text),
       isCut: !snapshot.isComplete)
     evidence.hasLostException = snapshot.hasLostException
+    evidence.branch = Self.branch(snapshot, input, result)
     self.evidence = evidence
+  }
+
+  /// The branch at which the processor refused an address; nil if it refused another, or the code is not known.
+  private static func branch(_ snapshot: ProcessSnapshot, _ input: InputFile, _ stacks: Symbolization) -> FaultyBranch?
+  {
+    guard let exception = snapshot.exception, exception.isGeneralProtection, snapshot.report == nil,
+      case .x86_64(let registers)? = exception.context, let thread = stacks.threads.first(where: \.isCrashed),
+      let top = thread.frames.first?.frame
+    else { return nil }
+    let memory = WalkedMemory(snapshot, input)
+    let captured = memory.word(registers.rip).map { word in (0..<8).map { UInt8(truncatingIfNeeded: word >> (8 * $0)) }
+    }
+    guard
+      let code = captured
+        ?? top.module.flatMap({ module in
+          top.moduleOffset.flatMap {
+            stacks.modules[module].symbols?.code(around: $0, before: 0, after: 15)?.bytes
+          }
+        })
+    else { return nil }
+    return FaultyBranch(code, registers) { memory.word($0) }
   }
 
   private static func messages(_ snapshot: ProcessSnapshot, _ text: (SnapshotBytes?) -> String?) -> [String] {

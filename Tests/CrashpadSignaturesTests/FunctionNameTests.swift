@@ -173,6 +173,12 @@ struct FunctionNameTests {
     // Local to a file: compilers leave out the parameters where it is inlined.
     Form(name: "shop::helper", symbols: ["_ZN4shopL6helperEi", "shop::helper", "shop::helper()"]),
     Form(name: "URL::load(int)", symbols: ["_ZN3URL4loadEi", "URL::load(int)"]),
+    // GCC's parts of coroutines, global and local to their file, and Clang's.
+    Form(
+      name: "Feed::load(int)",
+      symbols: ["Feed::load(Feed::load(int)::_ZN4Feed4loadEi.Frame*)", "Feed::load(int)", "_ZN4Feed4loadEi.resume"]),
+    Form(
+      name: "fetch", symbols: ["fetch(fetch(int*)::_ZL5fetchPi.Frame*)", "_ZL5fetchPi.resume", "fetch"]),
     Form(
       name: "(anonymous)::Player::seconds",
       symbols: ["_ZN12_GLOBAL__N_16Player7secondsEi", "(anonymous namespace)::Player::seconds(int)"]),

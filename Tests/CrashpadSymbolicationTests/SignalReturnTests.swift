@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import CrashpadSnapshot
 import Testing
 
 @testable import CrashpadSymbolication
@@ -90,5 +91,50 @@ struct SignalReturnTests {
       }
       #expect(changed == nil, "bit \(bit)")
     }
+  }
+
+  @Test func `Code that waited in a system call is behind its instruction, or before it if the call is repeated`() {
+    for (architecture, code, size): (FrameRegisters.Architecture, UInt64, Int64) in [
+      (.x86_64, 0x050f, 2), (.arm64, 0xd400_0001, 4), (.arm64, 0xd400_1001, 4), (.riscv64, 0x73, 4),
+      (.loongarch64, 0x002b_0000, 4),
+    ] {
+      for place in [-size, 0] {
+        #expect(SignalReturn.isInSystemCall(architecture) { $0 == place ? code | 0x9090 << 48 : 0 })
+        #expect(!SignalReturn.isInSystemCall(architecture) { $0 == place ? ~code : 0 })
+      }
+      #expect(!SignalReturn.isInSystemCall(architecture) { $0 == 2 * size ? code : 0 })
+      #expect(!SignalReturn.isInSystemCall(architecture) { _ in nil })
+    }
+  }
+
+  @Test func `A handler's frame says whether it interrupted a system call`() throws {
+    func interrupts(_ code: UInt64, signal: UInt64 = 0) throws -> Bool? {
+      let id = "00112233445566778899AABBCCDDEEFF0"
+      var process = try TestProcess(
+        .x86_64,
+        symbolFiles: [
+          "MODULE Linux x86_64 \(id) app\nFUNC 100 100 0 handler\n"
+            + "STACK CFI INIT 100 100 .cfa: $rsp 8 + .ra: .cfa 8 - ^\n"
+        ])
+      process.module("app", at: 0x40_0000, size: 0x1_0000, id: id)
+      // mov $15, %rax; syscall, in no function that is known
+      process.memory(at: 0x40_0300, [0, 0x0f00_0000_0fc0_c748, 0x05, 0])
+      process.memory(at: 0x40_1230, [code << 16, 0])
+      // The return address is at 0x7000; the ucontext follows, and the siginfo behind it.
+      var words = [UInt64](repeating: 0, count: 60)
+      words[0] = 0x40_0308
+      words[1 + 0xa0 / 8] = 0x7800
+      words[1 + 0xa8 / 8] = 0x40_1234
+      words[1 + 304 / 8] = signal
+      process.memory(at: 0x7000, words)
+      let walk = process.walk(FrameRegisters(.x86_64, [16: 0x40_0110, 7: 0x7000]))
+      #expect(walk.frames.prefix(3).map(\.instruction) == [0x40_0110, 0x40_0308, 0x40_1234])
+      return walk.frames.first(where: \.isSignalFrame)?.interruptsSystemCall
+    }
+    #expect(try interrupts(0x050f) == true)
+    #expect(try interrupts(0x9090) == false)
+    #expect(try interrupts(0x050f, signal: 15) == true)
+    // SIGSYS, whose call the kernel refused
+    #expect(try interrupts(0x050f, signal: 31 | 7 << 32) == false)
   }
 }

@@ -54,6 +54,23 @@ extension ExceptionSnapshot {
     return address >= lowest && address - lowest < 65536 + page
   }
 
+  /// Whether the thread went on at an address where no code may run: the address is the program counter's, and the system
+  /// refused the access, rather than to read the code from its file.
+  ///
+  /// - Parameter context: the registers of the thread, if the exception has none.
+  package func isJumpOutOfCode(_ context: CPUContext? = nil) -> Bool {
+    guard hasRecordedAddress, let context = self.context ?? context, context.instructionPointer == address else {
+      return false
+    }
+    return switch kind {
+    case .linuxSignal: code == 11 && Int32(bitPattern: info) > 0
+    // KERN_INVALID_ADDRESS and KERN_PROTECTION_FAILURE.
+    case .mach: code == 1 && codes.count > 1 && (1...2).contains(codes[1])
+    case .windows: code == 0xc000_0005 && codes.first == 8
+    case .softSignal, .nsException: false
+    }
+  }
+
   /// Whether the address was recorded: a report may have the name of the fault alone, and 0 then is no address.
   package var hasRecordedAddress: Bool { isAddressKnown && (kind != .mach || codes.count > 2 || address != 0) }
 }

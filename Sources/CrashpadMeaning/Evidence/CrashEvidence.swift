@@ -147,6 +147,8 @@ package struct CrashEvidence: Sendable {
   package var lastFault: Int?
   /// The messages that programs and libraries left.
   package var messages: [String]
+  /// The branch of the crashed thread that the processor refused; nil if it refused something else, or nothing.
+  package var branch: FaultyBranch?
   /// Whether the input ends early, so that the last of the threads may lack frames.
   package var isCut: Bool
 

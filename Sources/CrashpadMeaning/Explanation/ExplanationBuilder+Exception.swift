@@ -36,6 +36,7 @@ extension ExplanationBuilder {
     addSignature(exception)
     if explainHandler(exception) { return addStacks() }
     addAddress(exception)
+    addBranch(exception)
     addTrap(exception)
     explainVerdict(exception)
     addStacks()
@@ -229,6 +230,7 @@ extension ExplanationBuilder {
       || WindowsParameters(exception).address != nil
     guard isAccess, exception.hasRecordedAddress else { return }
     let address = exception.address
+    if explainAllocator(names, address) { return }
     let pattern = AddressPattern(
       address, on: CodeMeaning.Platform(crash.system.architecture), intended: report?.intendedAddress,
       addressBits: crash.system.operatingSystem == .ios ? 39 : 47)
@@ -259,7 +261,7 @@ extension ExplanationBuilder {
         at: 0)
     } else if top.module == nil, top.function == nil {
       note(placeWithoutModule(top, isJump: isJump(to: address, top, exception)), thread, frame: 0)
-    } else if exception.context?.instructionPointer == address {
+    } else if exception.isJumpOutOfCode() {
       note(
         "The address is the program counter's, where no code may run: a jump through a wrong pointer.", thread, frame: 0
       )
@@ -282,6 +284,49 @@ extension ExplanationBuilder {
       + (report?.isTranslated == true
         ? "it may be in the code that Rosetta made of the program's."
         : "the code was made while the program ran, or is of a module that is not listed.")
+  }
+
+  /// Explains a fault in an allocator at an address near 0: the offset is that of a field of the allocator's own, and says
+  /// nothing of the program.
+  private mutating func explainAllocator(_ names: String, _ address: UInt64) -> Bool {
+    guard address < 0x1000, let thread = crash.crashedThread, let top = thread.frames.first, top.isOfAllocator else {
+      return false
+    }
+    note("The fault is in the allocator, in \(top.text)", thread, frame: 0)
+    let given = "a pointer that is no block of its heap, or that is no longer one"
+    result.summary =
+      "\(names): the allocator met " + (thread.frames.prefix(4).contains(where: \.takesBlock) ? "\(given), or " : "")
+      + "memory of its own that was overwritten."
+    result.certainty = .inferred
+    result.advice.insert(
+      "Look at the pointer that the program gave, and build with Address Sanitizer: it tells the causes apart.", at: 0)
+    return true
+  }
+
+  /// Explains a call, a jump or a return to an address that no code can have.
+  private mutating func addBranch(_ exception: ExceptionSnapshot) {
+    guard let branch = crash.branch, exception.isGeneralProtection, let thread = crash.crashedThread else { return }
+    let names = ExceptionDescription(exception, crash.system).title
+    let (verb, event) =
+      switch branch.kind {
+      case .call: ("calls", "a call through a wrong pointer")
+      case .jump: ("jumps to", "a jump through a wrong pointer")
+      case .return: ("returns to", "a return through a stack that was overwritten, or a wrong stack pointer")
+      }
+    let advice =
+      branch.kind == .return
+      ? "Look for what wrote beyond an array on the stack: build with -fstack-protector-strong or Address Sanitizer."
+      : "Look for where the pointer to the function, or the object that has it, was set, freed or overwritten."
+    let target =
+      switch branch.target {
+      case let target? where FaultyBranch.isNoAddress(target): "\(hex(target)), which is no address of the processor."
+      case let target?: "\(hex(target)), which is no address where addresses have 48 bits."
+      case nil: "an address in memory that was not captured."
+      }
+    note("The instruction \(verb) \(target)", thread, frame: 0)
+    result.summary = "\(names): probably \(event)."
+    result.certainty = .inferred
+    result.advice = [advice]
   }
 
   /// Explains a fault in a function of a runtime that uses an object, at an address that says nothing.
@@ -478,21 +523,17 @@ extension ExplanationBuilder {
   /// The number of frames in which a recursion is searched for.
   private static let searchedForRecursion = 1000
 
-  /// A function that fills the stack, with the number of its frames.
+  /// A function that fills the stack, with the number of its frames: the one by which the crash is grouped, if it does.
   private func recursion(_ thread: CrashEvidence.Thread) -> (function: String, count: Int)? {
-    var counts: [String: (count: Int, isOwn: Bool)] = [:]
-    for frame in thread.frames.prefix(Self.searchedForRecursion) {
+    var recursion = Recursion()
+    for (index, frame) in thread.frames.prefix(Self.searchedForRecursion).enumerated() {
       guard let name = frame.function, !PlaceholderNames.isMade(name) else { continue }
-      counts[name, default: (0, frame.isOfApp)].count += 1
+      recursion.add(name, at: index, isOwn: frame.isOfApp)
     }
-    // A library that calls back may be in each round many times: the program's function recurses.
-    func mostFrequent(_ counts: [String: (count: Int, isOwn: Bool)]) -> (key: String, value: Int)? {
-      counts.map { (key: $0.key, value: $0.value.count) }.max { ($0.value, $1.key) < ($1.value, $0.key) }
-    }
-    guard let all = mostFrequent(counts), all.value >= 20 else { return nil }
-    let most =
-      mostFrequent(counts.filter { $0.value.isOwn && $0.value.count >= 10 && 64 * $0.value.count >= all.value }) ?? all
-    return (most.key, most.value)
+    guard recursion.most >= 20 else { return nil }
+    let grouped = thread.fault.flatMap { thread.frames.indices.contains($0) ? thread.frames[$0].function : nil }
+    let found = recursion.repeating(least: 10).first { $0.name == grouped } ?? recursion.function(least: 10)
+    return found.map { ($0.name, $0.count) }
   }
 
   // MARK: The system

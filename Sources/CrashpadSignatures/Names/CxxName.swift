@@ -37,17 +37,31 @@ enum CxxName {
     while prefixes.contains(where: { name.drop(prefix: $0) }) {}
     unifyAnonymous(&name)
     replaceAll("[abi:cxx11]", with: "", in: &name)
+    let isLocal = version != .first && unifyCoroutine(&name)
     if isRust(name) { return rust(name, isNumbered: version != .first).text }
     name = collapsingTypes(name)
     let isNumbered = version != .first
     unifyLambdas(&name, isNumbered: isNumbered)
-    let parameters = keepsParameters && !name.contains("(anonymous)") ? self.parameters(name) : ""
+    let parameters = keepsParameters && !isLocal && !name.contains("(anonymous)") ? self.parameters(name) : ""
     name = withoutParameters(name)
     unifyLambdas(&name, isNumbered: isNumbered)
     name = withoutReturnType(name)
     if dropCall(&name) { return name.text }
     // A function that is made of a template has the types of its template in its parameters.
     return name.text + (name.contains("<T>") ? "" : parameters)
+  }
+
+  /// GCC's function for the parts of a coroutine has its frame in place of the parameters, in whose type those are:
+  /// `load(load(int)::_Z4loadi.Frame*)`. Clang names the parts like the coroutine.
+  ///
+  /// - Returns: Whether it is one that is local to its file.
+  private static func unifyCoroutine(_ name: inout NameText) -> Bool {
+    let end = ".Frame*)"
+    guard name.hasSuffix(end), let open = lastList(name), open > 0 else { return false }
+    let type = NameText(name.bytes[(open + 1)...].dropLast(end.utf8.count))
+    guard let mangled = type.find("::_Z"), mangled > 0 else { return false }
+    name.bytes = Array(type.bytes[..<mangled])
+    return isLocal(NameText(type.bytes[(mangled + 2)...]).text)
   }
 
   /// Removes the call operators of a lambda.

@@ -34,6 +34,34 @@ enum SignalReturn {
     }
   }
 
+  /// The distance from the stack pointer there to the siginfo in the kernel's frame; nil if that is not always the same.
+  ///
+  /// On x86-64 the kernel leaves it as it was for a handler without SA_SIGINFO.
+  static func siginfoOffset(_ architecture: FrameRegisters.Architecture) -> UInt64? {
+    switch architecture {
+    // Behind the ucontext.
+    case .x86_64: 304
+    case .arm64, .riscv64, .loongarch64: 0
+    case .arm, .x86, .ppc64: nil
+    }
+  }
+
+  /// Whether code that was interrupted was in a system call. If the kernel is to repeat the call, its instruction follows.
+  ///
+  /// - Parameter code: returns the eight bytes at a distance from the instruction; nil if unknown.
+  static func isInSystemCall(_ architecture: FrameRegisters.Architecture, _ code: (Int64) -> UInt64?) -> Bool {
+    let (size, mask, instruction): (Int64, UInt64, UInt64)
+    switch architecture {
+    case .x86_64: (size, mask, instruction) = (2, 0xffff, 0x050f)
+    // SVC with any number.
+    case .arm64: (size, mask, instruction) = (4, 0xffe0_001f, 0xd400_0001)
+    case .riscv64: (size, mask, instruction) = (4, 0xffff_ffff, 0x73)
+    case .loongarch64: (size, mask, instruction) = (4, 0xffff_8000, 0x002b_0000)
+    case .arm, .x86, .ppc64: return false
+    }
+    return [-size, 0].contains { code($0).map { $0 & mask == instruction } ?? false }
+  }
+
   /// The rules to unwind to the interrupted code; nil if this is not code that returns from a signal handler.
   ///
   /// - Parameter code: returns the eight bytes at a distance from the instruction to which the handler returns; nil if

@@ -52,6 +52,8 @@ package struct StackFrame: Sendable {
   package let moduleOffset: UInt64?
   /// Whether this is the code to which the kernel makes a signal handler return: its caller was interrupted.
   package internal(set) var isSignalFrame = false
+  /// Whether such a frame interrupted a system call: the signal is no fault of an instruction.
+  package internal(set) var interruptsSystemCall = false
   /// The number of words of the stack that the scan for this frame passed over; nil if it was not found by a scan.
   package internal(set) var skippedWords: Int?
 

@@ -57,6 +57,7 @@ extension StackWalker {
       return .end(isStart(callee) ? .done : .noCaller)
     }
     if !frame.isSignalFrame, !advances(from: callee, to: caller.registers, next) { return .end(.noProgress) }
+    if frame.isSignalFrame { frame.interruptsSystemCall = interruptsSystemCall(callee, at: next) }
     let isCall = !frame.isSignalFrame && !isInjected(callee)
     var position = Position(caller.registers, next, caller.trust, isCaller: isCall)
     position.registers.wasInterrupted = false
@@ -66,6 +67,20 @@ extension StackWalker {
       callee.architecture == .x86 ? callee.symbols?.parameterSize(at: callee.lookupOffset) ?? 0 : 0
     return .caller(position)
   }
+
+  /// Whether the signal of a handler that returns to `callee` came while a system call waited, and not for one that the system
+  /// refused to a sandbox.
+  private func interruptsSystemCall(_ callee: Position, at next: UInt64) -> Bool {
+    guard let module = module(at: next),
+      SignalReturn.isInSystemCall(callee.architecture, { code(at: next &+ UInt64(bitPattern: $0), module) })
+    else { return false }
+    let place = SignalReturn.siginfoOffset(callee.architecture)
+    let signal = place.flatMap { distance in callee.registers.stackPointer.flatMap { load($0 &+ distance, callee) } }
+    return signal.map { $0 & 0xffff_ffff != Self.refusedCall } ?? true
+  }
+
+  /// SIGSYS of Linux.
+  private static let refusedCall: UInt64 = 31
 
   /// No system maps code below.
   static let firstAddress: UInt64 = 4096

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+import CrashpadFiles
+import CrashpadSnapshot
+import CrashpadSymbolication
+import Testing
+
+@testable import CrashpadSignatures
+
+/// Faults in allocators, jumps to memory that is no code, and handlers of signals: their part in a choice.
+extension ChoiceTests {
+  @Test func `A fault in an allocator is one kind at any address`() {
+    let free = ["unlink_chunk.isra.0|libc.so.6", "_int_free|libc.so.6", "free|libc.so.6", "Cart::drop()|shop"]
+    for kind in ["bad-access[null]", "bad-access[wild]"] {
+      let fault = Self.kind(kind, fault: true)
+      #expect(Self.signature(fault, free).text == "bad-access[heap] · Cart::drop")
+      #expect(Self.signature(fault, free, .first).text == kind + " · Cart::drop")
+      // Memory that an allocator's caller copies is no heap's.
+      #expect(Self.signature(fault, ["memcpy|libc.so.6", "Cart::drop()|shop"]).text == kind + " · Cart::drop")
+      // An allocator that was interrupted has no fault.
+      let interrupted = ["on_alarm|shop", "<signal handler called>|libc.so.6"] + free
+      #expect(Self.signature(fault, interrupted).text == kind + " · on_alarm")
+    }
+  }
+
+  @Test func `A jump to data is that of the function which made it`() {
+    var kind = Self.kind("bad-access[wild]", fault: true)
+    kind.isJumpOutOfCode = true
+    let frames = ["+0x4040|shop", "call_hook|shop", "main|shop"]
+    #expect(Self.signature(kind, frames).text == "bad-access[wild] · call_hook · data")
+    #expect(
+      Self.signature(kind, ["+0x40|libpen.so.2"] + frames.dropFirst()).text
+        == "bad-access[wild] · call_hook · data of libpen.so.2")
+    #expect(Self.signature(kind, frames).id == Self.signature(kind, ["+0x5050|shop"] + frames.dropFirst()).id)
+    #expect(Self.signature(kind, frames, .first).text == "bad-access[wild] · shop+0x4040")
+    let gone = SignatureModule(name: "libpen.so (unloaded)", identity: "", isInApp: false, isUnloaded: true)
+    let place = StackEntry(
+      name: nil, module: gone, offset: 0x40, address: 0x40, shownName: nil, rule: nil)
+    #expect(
+      Signature(kind, [place] + Self.entries(["+0x9|libc.so.6"]), .current).text
+        == "bad-access[wild] · libpen.so (unloaded)+0x40 (system)")
+    kind.isJumpOutOfCode = false
+    #expect(Self.signature(kind, frames).text == "bad-access[wild] · shop+0x4040")
+  }
+
+  @Test func `A fault is a jump where the address is the program counter's and the system refused the access`() {
+    func isJump(_ change: (inout ExceptionSnapshot) -> Void) -> Bool {
+      var snapshot = ProcessSnapshot(system: SystemSnapshot(architecture: .x86_64, operatingSystem: .linux))
+      var exception = ExceptionSnapshot(kind: .linuxSignal, threadID: 1, code: 11)
+      (exception.info, exception.address) = (2, 0x5555_4040)
+      var context = X86_64Context()
+      context.rip = 0x5555_4040
+      exception.context = .x86_64(context)
+      change(&exception)
+      snapshot.exception = exception
+      return CrashKind(snapshot).isJumpOutOfCode
+    }
+    #expect(isJump { _ in })
+    #expect(!isJump { $0.address = 0x5555_4048 })
+    // The file of the code ends before the address, or another process sent the signal.
+    #expect(!isJump { $0.code = 7 })
+    #expect(!isJump { $0.info = 0 })
+  }
+
+  @Test func `An abort in a handler of a signal that interrupted a system call is the handler's`() {
+    let abort = ["raise|libc.so.6", "abort|libc.so.6"]
+    func text(_ frames: [String], _ version: RuleVersion = .current) -> String {
+      var entries = Self.entries(frames, version)
+      for index in entries.indices where entries[index].shownName == "<signal handler called>" {
+        entries[index].interruptsSystemCall = true
+      }
+      return Signature(Self.kind("abort", abort: true), entries, version).text
+    }
+    let handler = abort + ["on_term|shop", "<signal handler called>|libc.so.6"]
+    let waiting = ["clock_nanosleep|libc.so.6", "nanosleep|libc.so.6", "serve|shop", "main|shop"]
+    #expect(text(handler + waiting) == "abort · on_term")
+    #expect(text(handler + waiting, .first) == "abort · serve")
+    #expect(Self.signature(Self.kind("abort", abort: true), handler + waiting).text == "abort · serve")
+    // What a handler was called by for its caller is known, and what it interrupted is no caller.
+    #expect(
+      text(abort + ["fail|shop", "on_term|shop", "<signal handler called>|libc.so.6"] + waiting)
+        == "abort · fail · on_term")
+    // A program that sends itself the signal waits for nothing.
+    for sender in ["raise|libc.so.6", "abort|libc.so.6", "kill|libc.so.6", "write|libc.so.6"] {
+      let text = text(handler + [sender, "serve|shop", "main|shop"])
+      #expect(text.hasPrefix("abort · serve"), "\(sender)")
+    }
+  }
+
+  @Test func `A main function that called what raised has its program's name`() {
+    let frames = ["raise|libc.so.6", "abort|libc.so.6", "fail|shop", "main|shop"]
+    #expect(Self.signature(Self.kind("abort", abort: true), frames).text == "abort · fail · main of shop")
+  }
+
+  @Test func `A function from a header is skipped whether or not it was inlined`() {
+    func text(_ file: String, isInlined: Bool) -> String {
+      var snapshot = ProcessSnapshot(system: SystemSnapshot(architecture: .x86_64, operatingSystem: .linux))
+      var module = ModuleSnapshot()
+      (module.name, module.address, module.size) = (snapshot.store("/srv/shop"), 0x5500_0000, 0x10000)
+      module.fileType = .executable
+      snapshot.modules = [module]
+      var thread = ThreadSnapshot()
+      thread.id = 1
+      thread.frames = [("gear_ref", file), ("turn", "/srv/src/turn.c")].enumerated().map { index, function in
+        var frame = RecordedFrame(address: 0x5500_1000 + UInt64(isInlined ? 0 : 0x100 * index))
+        (frame.module, frame.moduleOffset) = (0, frame.address - 0x5500_0000)
+        (frame.function, frame.file, frame.line) = (function.0, function.1, 12)
+        frame.isInlined = isInlined && index == 0
+        return frame
+      }
+      snapshot.threads = [thread]
+      var exception = ExceptionSnapshot(kind: .linuxSignal, threadID: 1, code: 11)
+      (exception.info, exception.address) = (1, 0x10)
+      exception.context = .x86_64(X86_64Context())
+      snapshot.exception = exception
+      let cache = SymbolCache(SymbolSearch(paths: [], looksInSystem: false), names: .mangled)
+      return Signature(snapshot, InputFile(bytes: []), nil, SignatureOptions(cache)).text
+    }
+    for isInlined in [true, false] {
+      #expect(text("/usr/include/gear/gear.h", isInlined: isInlined) == "bad-access[null] · turn")
+      #expect(text("/srv/src/gear.h", isInlined: isInlined) == "bad-access[null] · gear_ref")
+    }
+    // Sources of a library that a system has.
+    #expect(text("/usr/lib/gear/src/gear.c", isInlined: false) == "bad-access[null] · gear_ref")
+  }
+}
