@@ -55,7 +55,7 @@ struct SignatureChoice {
       && !(interrupted.name.map { Self.senders.contains($0) } ?? false)
   }
 
-  /// Functions with which a program may send itself a signal, beside those that end it: writing where nobody reads does.
+  /// The functions that may send their own program a signal, beside those that end it: writing without a reader does.
   private static let senders: Set<String> = [
     "kill", "killpg", "sigqueue", "__sigqueue", "pthread_sigqueue", "syscall", "write", "__write", "writev", "__writev",
     "send", "__send", "__libc_send", "sendto", "__libc_sendto", "sendmsg", "__libc_sendmsg",
@@ -110,6 +110,8 @@ struct SignatureChoice {
       let entry = entries[index]
       guard let rule = entry.rule else { continue }
       if rule.frameClass == .raise, let meaning = rule.meaning { raised = meaning }
+      // The runtime of Go panics for a fault near address 0, and ends the program for one elsewhere.
+      if rule.id == "go-signal", raised == "abort[Go]" { raised = "bad-access[wild]" }
       // The allocator aborts for memory that was corrupted before, and not for its caller's own reason.
       if raised == nil, Self.allocators.contains(rule.id) { return "abort[heap]" }
     }
@@ -185,7 +187,7 @@ struct SignatureChoice {
 
   /// The caller of a function that only raises for it.
   private mutating func takeCaller(of own: Int) {
-    // What a signal interrupted has not called the handler.
+    // A handler is not called by what its signal interrupted.
     let callers = entries.indices[(own + 1)...].prefix { entries[$0].rule?.id != "signal-frame" }
     let caller = callers.first { isOwn($0) && entries[$0].key != entries[own].key }
     guard let caller else { return }

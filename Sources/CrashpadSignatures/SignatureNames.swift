@@ -85,7 +85,9 @@ final class SignatureNames: Sendable {
     let function = isNearest && outermost?.location == nil ? nil : outermost
     var symbol = frame.frame.isSignalFrame ? "<signal handler called>" : function?.function ?? function?.name
     if place.isGo, let file = function?.location?.file { symbol = symbol.map { GoName.wrapped($0, file: file) } }
-    var entry = entry(place, symbol, function?.location?.file, isInlined: false, version == .first ? nil : function)
+    var entry = entry(
+      place, symbol, function?.location?.file, isInlined: false, version == .first ? nil : function,
+      isHeader: Self.isHeader(function, isInlined: false))
     entry.interruptsSystemCall = frame.frame.interruptsSystemCall
     if isNearest, let name = outermost?.function, let start = frame.symbol?.functionAddress {
       entry.nearest = "\(name)+0x\(hexadecimal((place.offset ?? frame.frame.instruction) &- start))"
@@ -118,7 +120,8 @@ final class SignatureNames: Sendable {
     return symbol.frames.dropLast().enumerated().compactMap { index, call in
       // Debug information has mangled names of the functions that other files may call.
       guard let name = call.qualified ?? call.function ?? call.name else { return nil }
-      var entry = entry(place, name, call.location?.file, isInlined: true, call)
+      var entry = entry(
+        place, name, call.location?.file, isInlined: true, call, isHeader: Self.isHeader(call, isInlined: true))
       entry.line = place.line + place.frame.tailCalls.count + index
       return entry
     }
@@ -126,12 +129,13 @@ final class SignatureNames: Sendable {
 
   private func entry(
     _ place: Place, _ symbol: String?, _ file: String?, isInlined: Bool,
-    _ function: SymbolizedAddress.Frame? = nil
+    _ function: SymbolizedAddress.Frame? = nil, isHeader: Bool = false
   ) -> StackEntry {
     let isUnnamed = symbol == nil && place.frame.symbol == nil && place.frame.unloaded.isEmpty && version != .first
     let value =
       isUnnamed
-      ? Value(name: nil, rule: place.ruleOfUnnamed) : value(symbol, in: place, file, isInlined: isInlined)
+      ? Value(name: nil, rule: place.ruleOfUnnamed)
+      : value(symbol, in: place, file, isInlined: isInlined, isHeader: isHeader)
     return StackEntry(
       frame: place.number, line: place.line + place.frame.lineCount - 1, isInlined: isInlined,
       name: value.name.map {
@@ -141,9 +145,9 @@ final class SignatureNames: Sendable {
       rule: place.module == nil && value.name == nil ? nil : value.rule)
   }
 
-  private func value(_ symbol: String?, in place: Place, _ file: String?, isInlined: Bool) -> Value {
+  private func value(_ symbol: String?, in place: Place, _ file: String?, isInlined: Bool, isHeader: Bool) -> Value {
     let module = place.module?.name
-    let kind = version == .first ? "" : "\0\(isInlined)\(place.isGo)\(file ?? "")"
+    let kind = version == .first ? "" : "\0\(isInlined)\(place.isGo)\(isHeader)\(file ?? "")"
     let key = (module ?? "\u{1}") + "\0" + (symbol ?? "\u{1}") + kind
     if let value = known.withLock({ $0.values[key] }) { return value }
     let image = module.map { name in
@@ -155,7 +159,8 @@ final class SignatureNames: Sendable {
       ? name.map(FunctionName.withoutClosure) : symbol.map { FunctionName.compared($0, image: image) }
     // A closure in the code of a file.
     if version != .first, compared?.isEmpty == true { compared = name }
-    let value = Value(name: name, rule: rule(compared, symbol, in: place, file, isInlined: isInlined))
+    let value = Value(
+      name: name, rule: rule(compared, symbol, in: place, file, isInlined: isInlined, isHeader: isHeader))
     known.withLock { known in
       if known.values.count >= Self.capacity { known.values.removeAll() }
       known.values.set(key, value)
@@ -163,8 +168,9 @@ final class SignatureNames: Sendable {
     return value
   }
 
-  private func rule(_ name: String?, _ symbol: String?, in place: Place, _ file: String?, isInlined: Bool) -> FrameRule?
-  {
+  private func rule(
+    _ name: String?, _ symbol: String?, in place: Place, _ file: String?, isInlined: Bool, isHeader: Bool
+  ) -> FrameRule? {
     if version == .first { return FirstRuleIndex.shared.rule(name, in: place.module?.name) }
     if let symbol, FunctionName.isMessage(symbol) { return Self.message }
     let origin = symbol.map {
@@ -176,9 +182,17 @@ final class SignatureNames: Sendable {
     if let rule = RuleIndex.rule(name, in: place.module?.name, origin ?? .unknown) { return rule }
     if let rule = Self.linked(name, in: place.module) { return rule }
     if origin?.statesSwiftLibrary == true, place.module?.isInApp == true { return Self.swiftLibrary }
-    // Without optimization, the compiler makes functions of calls that it inlines otherwise.
-    return file.map({ isInlined ? SymbolOrigin.isSystemHeader($0) : SymbolOrigin.isSystemInclude($0) }) == true
-      ? Self.header : nil
+    return isHeader ? Self.header : nil
+  }
+
+  /// Whether a function is one of a header of the system or of the compiler. Without optimization, the compiler makes functions of
+  /// calls that it inlines otherwise. Where the debug information does not say what declares a function, the place of an
+  /// inlined call stands for it.
+  static func isHeader(_ function: SymbolizedAddress.Frame?, isInlined: Bool) -> Bool {
+    if let file = function?.declaredFile {
+      return isInlined ? SymbolOrigin.isSystemHeader(file) : SymbolOrigin.isSystemInclude(file)
+    }
+    return isInlined && function?.location?.file.map(SymbolOrigin.isSystemHeader) == true
   }
 
   /// The compiler copies functions of the library into programs.

@@ -117,7 +117,9 @@ private struct FrameReader {
     let isNamed = frame.frame.trust != .prewalked || frame.symbol?.isNearest != true
     let functions = isNamed ? frame.symbol?.frames ?? [] : []
     func make(_ function: SymbolizedAddress.Frame?) -> CrashEvidence.Frame {
-      let location = function?.sourceName.map { "\($0):\(function?.source?.line ?? 0)" }
+      // Compilers give line 0 to code that is of no line.
+      let line = function?.source.flatMap { $0.line > 0 ? ":\($0.line)" : nil } ?? ""
+      let location = function?.sourceName.map { $0 + line }
       var made = CrashEvidence.Frame(
         function: SymbolizedAddress.line(function), module: module.map { names[$0] }, offset: frame.frame.moduleOffset,
         location: location, isOfApp: module.map { isOfApp[$0] } ?? false)

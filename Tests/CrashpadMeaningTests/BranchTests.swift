@@ -15,11 +15,13 @@ struct BranchTests {
     return registers
   }
 
-  @Test(arguments: [
-    ([0xff, 0xd0], .call), ([0xff, 0xe0], .jump), ([0x3e, 0xff, 0xe0], .jump), ([0xc3], .return), ([0xf3, 0xc3], .return),
-    ([0xc2, 0x08, 0x00], .return), ([0xff, 0x53, 0x10], .call), ([0xff, 0x53, 0xf0], .call),
-    ([0xff, 0x93, 0x20, 0, 0, 0], .call), ([0x41, 0xff, 0x14, 0x24], .call), ([0xff, 0x24, 0xdb], .jump),
-  ] as [([UInt8], FaultyBranch.Kind)])
+  @Test(
+    arguments: [
+      ([0xff, 0xd0], .call), ([0xff, 0xe0], .jump), ([0x3e, 0xff, 0xe0], .jump), ([0xc3], .return),
+      ([0xf3, 0xc3], .return),
+      ([0xc2, 0x08, 0x00], .return), ([0xff, 0x53, 0x10], .call), ([0xff, 0x53, 0xf0], .call),
+      ([0xff, 0x93, 0x20, 0, 0, 0], .call), ([0x41, 0xff, 0x14, 0x24], .call), ([0xff, 0x24, 0xdb], .jump),
+    ] as [([UInt8], FaultyBranch.Kind)])
   func `A branch has the address to which it leads`(code: [UInt8], kind: FaultyBranch.Kind) {
     // The word at each place to which one of the operands points.
     let places: Set<UInt64> = [0x7000, 0x6010, 0x5ff0, 0x6020, 0x5000, 0x36000]
@@ -63,7 +65,8 @@ struct BranchTests {
     #expect(wide.evidence.contains { $0.text.hasSuffix("which is no address where addresses have 48 bits.") })
     let back = explanation(FaultyBranch([0xc3], registers()) { _ in nil })
     #expect(back.summary.contains("probably a return through a stack that was overwritten, or a wrong stack pointer"))
-    #expect(back.evidence.contains { $0.text == "The instruction returns to an address in memory that was not captured." })
+    #expect(
+      back.evidence.contains { $0.text == "The instruction returns to an address in memory that was not captured." })
     #expect(!explanation(nil).summary.contains("probably"))
   }
 
@@ -81,7 +84,7 @@ struct BranchTests {
     #expect(free.summary.contains("a pointer that is no block of its heap, or that is no longer one"))
     #expect(free.certainty == .inferred)
     #expect(!free.advice.contains { $0.contains("field") })
-    // What only takes memory was given no pointer.
+    // A function that only takes memory was given no pointer.
     let take = explanation(["_int_malloc", "malloc", "app:Shop.add()"])
     #expect(take.summary.hasSuffix("the allocator met memory of its own that was overwritten."))
     #expect(!explanation(["app:Shop.drop()"]).summary.contains("allocator"))
@@ -108,5 +111,44 @@ struct BranchTests {
     #expect(text()?.hasPrefix("walk is 100 times") == true)
     thread.fault = 1
     #expect(text()?.hasPrefix("visit is 100 times") == true)
+  }
+
+  private func abort(_ frames: [String]) -> Explanation {
+    var exception = ExceptionSnapshot(kind: .linuxSignal, threadID: 1, code: 6)
+    exception.info = UInt32(bitPattern: -6)
+    return Explanation(
+      CrashEvidence(
+        exception: exception, system: SystemSnapshot(architecture: .x86_64, operatingSystem: .linux), report: nil,
+        processName: "shop", threads: [SampleCrash.thread(0, frames)], crashed: 0, messages: []))
+  }
+
+  @Test func `A program's handler of uncaught exceptions does not hide the exception`() {
+    let throwing = ["+", "std::terminate()", "__cxa_throw", "app:Shop::load()", "app:main"]
+    for handler in [["app:on_terminate"], ["app:write_log(int)", "app:on_terminate"]] {
+      let explanation = abort(["raise", "abort"] + handler + throwing)
+      #expect(explanation.summary.contains("C++ exception was not caught"), "\(explanation.summary)")
+    }
+    // A function that aborts by itself has thrown nothing.
+    #expect(!abort(["raise", "abort", "app:stop", "app:main"]).summary.contains("exception"))
+  }
+
+  @Test func `An assertion of the allocator is damage of its data`() {
+    let explanation = abort(["raise", "abort", "__libc_message", "__malloc_assert", "sysmalloc", "malloc", "app:add"])
+    #expect(explanation.summary.hasPrefix("The allocator found that its data are damaged"))
+  }
+
+  @Test func `A fatal error of Go says more than the signal by which the runtime ends`() {
+    let end = ["app:runtime.raise", "app:runtime.dieFromSignal", "app:runtime.fatalthrow", "app:runtime.throw"]
+    #expect(abort(end + ["app:runtime.sigpanic", "app:main.peek"]).summary.contains("error that can't be recovered"))
+  }
+
+  @Test func `A breakpoint of the kernel gives no advice on addresses`() {
+    var exception = ExceptionSnapshot(kind: .linuxSignal, threadID: 1, code: 5)
+    exception.info = 0x80
+    let explanation = Explanation(
+      CrashEvidence(
+        exception: exception, system: SystemSnapshot(architecture: .x86_64, operatingSystem: .linux), report: nil,
+        processName: "shop", threads: [SampleCrash.thread(0, ["g_log", "app:open"])], crashed: 0, messages: []))
+    #expect(!explanation.advice.contains { $0.contains("compute its address") })
   }
 }

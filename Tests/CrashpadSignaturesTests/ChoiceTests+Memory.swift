@@ -75,7 +75,7 @@ extension ChoiceTests {
     #expect(text(handler + waiting) == "abort · on_term")
     #expect(text(handler + waiting, .first) == "abort · serve")
     #expect(Self.signature(Self.kind("abort", abort: true), handler + waiting).text == "abort · serve")
-    // What a handler was called by for its caller is known, and what it interrupted is no caller.
+    // A function that raises for the handler has it as its caller.
     #expect(
       text(abort + ["fail|shop", "on_term|shop", "<signal handler called>|libc.so.6"] + waiting)
         == "abort · fail · on_term")
@@ -91,35 +91,42 @@ extension ChoiceTests {
     #expect(Self.signature(Self.kind("abort", abort: true), frames).text == "abort · fail · main of shop")
   }
 
-  @Test func `A function from a header is skipped whether or not it was inlined`() {
-    func text(_ file: String, isInlined: Bool) -> String {
-      var snapshot = ProcessSnapshot(system: SystemSnapshot(architecture: .x86_64, operatingSystem: .linux))
-      var module = ModuleSnapshot()
-      (module.name, module.address, module.size) = (snapshot.store("/srv/shop"), 0x5500_0000, 0x10000)
-      module.fileType = .executable
-      snapshot.modules = [module]
-      var thread = ThreadSnapshot()
-      thread.id = 1
-      thread.frames = [("gear_ref", file), ("turn", "/srv/src/turn.c")].enumerated().map { index, function in
-        var frame = RecordedFrame(address: 0x5500_1000 + UInt64(isInlined ? 0 : 0x100 * index))
-        (frame.module, frame.moduleOffset) = (0, frame.address - 0x5500_0000)
-        (frame.function, frame.file, frame.line) = (function.0, function.1, 12)
-        frame.isInlined = isInlined && index == 0
-        return frame
-      }
-      snapshot.threads = [thread]
-      var exception = ExceptionSnapshot(kind: .linuxSignal, threadID: 1, code: 11)
-      (exception.info, exception.address) = (1, 0x10)
-      exception.context = .x86_64(X86_64Context())
-      snapshot.exception = exception
-      let cache = SymbolCache(SymbolSearch(paths: [], looksInSystem: false), names: .mangled)
-      return Signature(snapshot, InputFile(bytes: []), nil, SignatureOptions(cache)).text
+  @Test func `A function that a header declares is skipped whether or not it was inlined`() {
+    func isHeader(_ declared: String?, _ place: String = "/srv/src/turn.c", isInlined: Bool) -> Bool {
+      let location = SourceLocation(file: place, line: 12)
+      let frame = SymbolizedAddress.Frame(function: "gear_ref", location: location, declaredFile: declared)
+      return SignatureNames.isHeader(frame, isInlined: isInlined)
     }
     for isInlined in [true, false] {
-      #expect(text("/usr/include/gear/gear.h", isInlined: isInlined) == "bad-access[null] · turn")
-      #expect(text("/srv/src/gear.h", isInlined: isInlined) == "bad-access[null] · gear_ref")
+      #expect(isHeader("/usr/include/gear/gear.h", isInlined: isInlined))
+      #expect(!isHeader("/srv/src/gear.h", isInlined: isInlined))
+      // Lines of a header's call, of which nothing says that it was inlined.
+      #expect(!isHeader("/srv/src/turn.c", "/usr/include/gear/gear.h", isInlined: isInlined))
+      // Without what declares it, the place of a call that was inlined is all that there is.
+      #expect(isHeader(nil, "/usr/include/gear/gear.h", isInlined: isInlined) == isInlined)
     }
     // Sources of a library that a system has.
-    #expect(text("/usr/lib/gear/src/gear.c", isInlined: false) == "bad-access[null] · gear_ref")
+    #expect(!isHeader("/usr/lib/gear/src/gear.c", isInlined: false))
+  }
+
+  @Test func `A fault away from address 0 in Go is one, though the runtime ends the program`() {
+    let kind = Self.kind("abort", abort: true)
+    let bottom = ["main.peek|shop", "main.main|shop", "runtime.main|shop", "runtime.goexit|shop"]
+    let fatal = ["runtime.raise|shop", "runtime.dieFromSignal|shop", "runtime.fatalthrow|shop", "runtime.throw|shop"]
+    #expect(Self.signature(kind, fatal + ["runtime.sigpanic|shop"] + bottom).text == "bad-access[wild] · main.peek")
+    #expect(Self.signature(kind, fatal + bottom).text == "abort[Go] · main.peek")
+  }
+
+  @Test func `A generic function of Swift's library is no callee, as an optimized program has its own copy`() {
+    let trap = ["_assertionFailure(_:_:file:line:flags:)|libswiftCore.so"]
+    for symbol in [
+      "Swift.RangeReplaceableCollection<>.removeLast() -> A.Element",
+      "Swift.RangeReplaceableCollection.removeFirst() -> A.Element",
+      "Swift.Collection<>.first.getter : A.Element?",
+    ] {
+      #expect(
+        Self.signature(Self.kind("trap", fault: true), trap + ["\(symbol)|libswiftCore.so", "Inbox.next()|Shop"]).text
+          == "trap · Inbox.next", "\(symbol)")
+    }
   }
 }

@@ -173,6 +173,9 @@ struct FunctionNameTests {
     // Local to a file: compilers leave out the parameters where it is inlined.
     Form(name: "shop::helper", symbols: ["_ZN4shopL6helperEi", "shop::helper", "shop::helper()"]),
     Form(name: "URL::load(int)", symbols: ["_ZN3URL4loadEi", "URL::load(int)"]),
+    // The words behind variants of a function are words of programs, too.
+    Form(name: "roll_back", symbols: ["roll_back"]), Form(name: "answer_no", symbols: ["answer_no"]),
+    Form(name: "memcpy", symbols: ["__memcpy_ssse3_back", "__memcpy_avx_no_vzeroupper", "__memcpy_simd"]),
     // GCC's parts of coroutines, global and local to their file, and Clang's.
     Form(
       name: "Feed::load(int)",

@@ -178,6 +178,18 @@ struct InferredKindTests {
     #expect(answer.status == 0 && answer.text.contains("Unrecognized selector"), "\(answer.text) \(answer.errorText)")
   }
 
+  @Test("Code that is of no line has its file alone")
+  func lines() throws {
+    let folder = try TemporaryFolder()
+    let head = "Process:  Wheel [77]\n\nException Type:  EXC_BAD_ACCESS (SIGSEGV)\n\nThread 0 Crashed:\n"
+    for (line, place) in [(0, "(Gear.swift)"), (7, "(Gear.swift:7)")] {
+      let frames = "0   Wheel   0x0000000104a04000 turn + 16 (Gear.swift:\(line))\n"
+      try folder.write(Array((head + frames).utf8), to: "report.txt")
+      let explained = try Tool.shell("exec crashpadctl explain report.txt", in: folder)
+      #expect(explained.text.contains("turn in Wheel \(place)"), "\(explained.text)")
+    }
+  }
+
   @Test("An address that the end of the text cuts is no null pointer")
   func cut() throws {
     let folder = try TemporaryFolder()

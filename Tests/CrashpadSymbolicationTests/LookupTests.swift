@@ -224,4 +224,29 @@ struct LookupTests {
     let index = try Tool.run(["symbols", "index", "tree"], in: folder)
     #expect(index.errorText.contains("zip archive with 3 files"), "\(index.errorText)")
   }
+
+  @Test(
+    "A function has the file that declares it, whatever its lines are of",
+    .enabled(if: hasCompiler, "cc is not installed"))
+  func declaredFile() throws {
+    let folder = try TemporaryFolder()
+    let source = """
+      #line 5 "/usr/include/gear/gear.h"
+      int gear(int *p) { return *p; }
+      #line 7 "/srv/shop.c"
+      int shop(int *p) { int a = 1;
+      #line 9 "/usr/include/gear/gear.h"
+        return a + *p; }
+      """
+    let id = (1...20).map { UInt8($0) }
+    let text = id.map { String(Int($0) + 256, radix: 16).dropFirst() }.joined()
+    try Self.compile(source, "-g -O0 -fPIC -shared -Wl,--build-id=0x\(text) -o shop.so", in: folder)
+    let cache = SymbolCache(SymbolSearch(paths: [folder.path], looksInSystem: false))
+    let symbols = LazySymbols(ModuleIdentity(path: "/srv/shop.so", debugID: nil, buildID: id), cache).symbols
+    for (name, file) in [("gear", "/usr/include/gear/gear.h"), ("shop", "/srv/shop.c")] {
+      let line = try Tool.shell("nm shop.so | awk '$3 == \"\(name)\" { print $1 }'", in: folder).outputLines.first
+      let start = try #require(line.flatMap { UInt64($0, radix: 16) })
+      #expect(symbols.symbolize(start + 4)?.frames.last?.declaredFile == file)
+    }
+  }
 }

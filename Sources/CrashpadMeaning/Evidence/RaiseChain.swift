@@ -16,7 +16,7 @@ struct RaiseChain {
   init(_ frames: [CrashEvidence.Frame], on system: OperatingSystem) {
     var names: [String] = []
     var functions: [String?] = []
-    for frame in frames.prefix(Self.depth) {
+    for (index, frame) in frames.prefix(Self.depth).enumerated() {
       let name = frame.function ?? ""
       // A check of libc++ or Swift is inlined into the code that failed it.
       let isInlined = CrashEvidence.Frame.isInlinedCheck(name)
@@ -24,10 +24,27 @@ struct RaiseChain {
       names.append(isHandler ? "" : name)
       // A crash reporter handles a crash, and doesn't cause it.
       if !isHandler { functions.append(frame.function) }
-      if frame.isOfApp, !isHandler, !isInlined, !KnownLibraries.contains(function: name) { break }
+      if frame.isOfApp, !isHandler, !isInlined, !KnownLibraries.contains(function: name),
+        !Self.isTerminating(frames[(index + 1)...])
+      {
+        break
+      }
     }
     self.names = names
     raised = RaisedException(functions, on: system)
+  }
+
+  /// The number of frames in which the caller of a handler of uncaught exceptions is searched.
+  private static let handlerDepth = 8
+
+  /// Whether what was called by these frames is a program's handler of uncaught exceptions, which ends it for them.
+  private static func isTerminating(_ callers: ArraySlice<CrashEvidence.Frame>) -> Bool {
+    callers.prefix(handlerDepth).contains { frame in
+      guard let function = frame.function else { return false }
+      return ["std::terminate()", "std::terminate", "std::__terminate", "__cxxabiv1::__terminate"].contains {
+        function == $0 || function.hasPrefix($0 + "(")
+      }
+    }
   }
 
   /// Whether the functions around frame `index` are as `need` says.

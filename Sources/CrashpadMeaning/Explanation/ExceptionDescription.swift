@@ -141,6 +141,8 @@ package struct ExceptionDescription: Sendable, Hashable {
     if let sent, sent.replacesMeaning { return Self(title, sent.event ?? row?.event, [row]) }
     let signal = names.row(of: number)
     let isSent = row != nil && row?.context == nil
+    // The row of the code is about addresses, which a trap has none of.
+    if row?.name == "SI_KERNEL", signal?.name == "SIGTRAP" { return Self(title, signal?.event, [signal]) }
     // The signal's row is about an address.
     if hasNoAddress, names.hasAddress(number) {
       return Self(title, faultWithoutAddress(signal?.name, isX86: isX86), [row])

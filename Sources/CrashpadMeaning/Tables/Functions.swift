@@ -191,7 +191,8 @@ extension CodeMeaning {
     function(
       .kind, "malloc_report",
       [
-        "malloc_vreport", "malloc_error_break", "malloc_zone_error", "malloc_printerr", "szone_error",
+        "malloc_vreport", "malloc_error_break", "malloc_zone_error", "malloc_printerr", "__malloc_assert",
+        "szone_error",
         "free_list_checksum_botch", "free_tiny_botch", "free_small_botch", "nanov2_guard_corruption_detected",
         "xzm_malloc_zone_report", "_xzm_xzone_malloc_corruption",
       ],

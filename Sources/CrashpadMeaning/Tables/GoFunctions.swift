@@ -49,7 +49,7 @@ extension CodeMeaning {
       causes: ["A call of panic() in the program, or a check of the runtime."], advice: [goTraceback],
       .file("Go", "src/runtime/panic.go")),
     function(
-      .general, "runtime.fatalthrow", ["runtime.throw", "runtime.fatal"],
+      .kind, "runtime.fatalthrow", ["runtime.throw", "runtime.fatal"],
       "The Go runtime ended the program because of an error that can't be recovered", by: goRuntime,
       causes: ["A map that two goroutines use at once, a lock, a deadlock, damaged memory."], advice: [goTraceback],
       .file("Go", "src/runtime/panic.go")),

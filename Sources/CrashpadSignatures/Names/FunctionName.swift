@@ -46,7 +46,7 @@ package enum FunctionName {
     if version != .first, let name = EngineName.normalized(name) { return name }
     if GoName.isGo(name) { return GoName.normalized(name, version) }
     if SwiftName.isSwift(name, symbol: symbol) { return SwiftName.normalized(name, image: image, version) }
-    if isPlain(name) { return CName.normalized(name) }
+    if isPlain(name) { return CName.normalized(name, version) }
     let keepsParameters = version != .first && !CxxName.isLocal(symbol)
     return CxxName.normalized(name, version, keepsParameters: keepsParameters)
   }
@@ -304,13 +304,19 @@ enum CName {
     "thunderx2", "a64fx", "emag", "simd", "VARIANT", "rosetta",
   ]
 
-  static func normalized(_ name: NameText) -> String {
+  /// Words that stand behind the name of a variant, and are words of programs, too: "roll_back".
+  private static let plain: Set<String> = ["no", "back", "simd", "rosetta", "mops", "unaligned"]
+
+  static func normalized(_ name: NameText, _ version: RuleVersion) -> String {
     var name = name
     if name.drop(prefix: "__GI_") { return name.text }
     let parts = name.text.split(separator: "_", omittingEmptySubsequences: false)
     var count = parts.count
     while count > 1, variants.contains(String(parts[count - 1])) { count -= 1 }
     guard count < parts.count, count > 0 else { return name.text }
+    if version != .first, !name.hasPrefix("__"), parts[count...].allSatisfy({ plain.contains(String($0)) }) {
+      return name.text
+    }
     // "__memmove_avx_unaligned_erms" is memmove.
     let kept = parts[..<count].drop { $0.isEmpty }
     return kept.isEmpty ? name.text : kept.joined(separator: "_")

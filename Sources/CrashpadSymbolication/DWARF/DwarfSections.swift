@@ -211,6 +211,8 @@ final class DwarfSections {
   struct Names {
     var linkage: String?
     var short: String?
+    /// The number of the file that declares it, in the table of its unit.
+    var file: (number: UInt64, unit: Int)?
   }
 
   private lazy var alternate = makeAlternate()
@@ -227,6 +229,7 @@ final class DwarfSections {
     // A call, an out-of-line function, its abstract entry, its declaration; longer chains are cycles.
     for _ in 0..<16 {
       guard let (entry, unit) = sections.nameEntry(at: offset) else { break }
+      if names.file == nil, sections === self { names.file = entry.file.map { ($0, unit) } }
       // An empty text is no name.
       if names.short == nil { names.short = entry.name.flatMap { sections.name($0, unit: unit) } }
       if let linkage = entry.linkage.flatMap({ sections.name($0, unit: unit) }) {
@@ -291,6 +294,8 @@ final class DwarfSections {
     var closureLine: Int?
     /// The number of a closure of Rust in its function.
     var closureNumber: Int?
+    /// The path of the file that declares it.
+    var file: String?
   }
 
   /// - Parameter offset: that of the function's entry, or of a call's.
@@ -408,6 +413,7 @@ final class DwarfSections {
   private struct NameEntry {
     var linkage: DwarfText?
     var name: DwarfText?
+    var file: UInt64?
     var line: UInt64?
     var isDeclaration = false
     /// The entry that has the missing names, in this file or in the alternate one.
@@ -426,6 +432,7 @@ final class DwarfSections {
         switch name {
         case DW_AT_linkage_name, DW_AT_MIPS_linkage_name: found.linkage = header.format.text(form, unit, place)
         case DW_AT_name: found.name = header.format.text(form, unit, place)
+        case DW_AT_decl_file: found.file = header.format.number(form, unit, place)
         case DW_AT_decl_line: found.line = header.format.number(form, unit, place)
         case DW_AT_declaration: found.isDeclaration = true
         case DW_AT_abstract_origin, DW_AT_specification:

@@ -205,7 +205,7 @@ final class DwarfUnit {
   {
     SymbolizedAddress.Frame(
       function: name, location: location, qualified: place.qualified, closureLine: place.closureLine,
-      closureNumber: place.closureNumber)
+      closureNumber: place.closureNumber, declaredFile: place.file)
   }
 
   /// The name of the function whose entry is at `offset`.
@@ -238,6 +238,7 @@ final class DwarfUnit {
     } else if let short = found?.short, short.hasPrefix("{closure#"), short.hasSuffix("}") {
       place.closureNumber = Int(short.dropFirst(9).dropLast())
     }
+    if !isSkeleton, let file = found?.file, file.unit == self.place { place.file = fileName(file.number) }
     let named = (name: found?.linkage ?? found?.short, place: place)
     names[offset] = named
     return named

@@ -48,17 +48,22 @@ package struct SymbolizedAddress: Sendable, Hashable {
     package private(set) var closureLine: Int?
     /// The number of a closure of Rust in its function, from 0: older mangled names do not have it.
     package private(set) var closureNumber: Int?
+    /// The path of the file that declares it. The location may be in another: that of a call which was inlined here, of which
+    /// the debug information does not say that it was.
+    package private(set) var declaredFile: String?
 
-    package init(function: String?, location: SourceLocation?) {
+    package init(function: String?, location: SourceLocation?, declaredFile: String? = nil) {
       self.function = function.flatMap { nameUnlessBlank($0) }
       name = self.function
       self.location = location
+      self.declaredFile = declaredFile
     }
 
     init(
-      function: String?, location: SourceLocation?, qualified: String?, closureLine: Int?, closureNumber: Int?
+      function: String?, location: SourceLocation?, qualified: String?, closureLine: Int?, closureNumber: Int?,
+      declaredFile: String?
     ) {
-      self.init(function: function, location: location)
+      self.init(function: function, location: location, declaredFile: declaredFile)
       (self.qualified, self.closureLine, self.closureNumber) = (qualified, closureLine, closureNumber)
     }
   }
