@@ -32,7 +32,7 @@ extension ReportWriter {
     member("diagnosis", report.diagnosis, &json)
     writeStrings("deallocatedObjects", report.deallocatedObjects, to: &json)
     flag("crashed", report.statesCrash, &json)
-    if report.faultingNumber != report.faultingThread { member("faultingNumber", report.faultingNumber, &json) }
+    member("faultingNumber", report.faultingNumber, &json)
     flag("endedForMemory", report.endedForMemory, &json)
     flag("deadlock", report.isDeadlock, &json)
     flag("stackOverflow", report.hasStackOverflow, &json)

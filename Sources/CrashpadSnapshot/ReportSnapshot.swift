@@ -185,7 +185,7 @@ public struct ReportSnapshot: Sendable {
   /// The index of the thread that the report names, in the snapshot's threads. It is not always the
   /// cause: see ``Termination/flags``.
   public var faultingThread: Int?
-  /// The number of that thread in the report, which may not list it.
+  /// The number of that thread in the report, if it has another index, or is not listed.
   package var faultingNumber: Int?
   /// Whether the report marks a thread with the word "Crashed".
   public var statesCrash = false

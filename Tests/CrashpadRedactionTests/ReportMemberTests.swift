@@ -108,6 +108,7 @@ struct ReportMemberTests {
     (termination.reasons, termination.details) = ([secret], [secret])
     report.termination = termination
     report.faultingThread = 0
+    report.faultingNumber = 3
     report.messages = [ReportSnapshot.Message(image: secret, text: secret, exception: secret)]
     report.lastException = [frame]
     report.kernelTriage = [secret]

@@ -230,6 +230,8 @@ struct LookupTests {
     .enabled(if: hasCompiler, "cc is not installed"))
   func declaredFile() throws {
     let folder = try TemporaryFolder()
+    // GCC writes a value that many entries have in common once, in their abbreviation.
+    let many = (0..<40).map { "part\($0)" }
     let source = """
       #line 5 "/usr/include/gear/gear.h"
       int gear(int *p) { return *p; }
@@ -237,13 +239,16 @@ struct LookupTests {
       int shop(int *p) { int a = 1;
       #line 9 "/usr/include/gear/gear.h"
         return a + *p; }
+      #line 11 "/srv/shop.c"
+      \(many.map { "int \($0)(int *p) { return *p; }" }.joined(separator: "\n"))
       """
     let id = (1...20).map { UInt8($0) }
     let text = id.map { String(Int($0) + 256, radix: 16).dropFirst() }.joined()
     try Self.compile(source, "-g -O0 -fPIC -shared -Wl,--build-id=0x\(text) -o shop.so", in: folder)
     let cache = SymbolCache(SymbolSearch(paths: [folder.path], looksInSystem: false))
     let symbols = LazySymbols(ModuleIdentity(path: "/srv/shop.so", debugID: nil, buildID: id), cache).symbols
-    for (name, file) in [("gear", "/usr/include/gear/gear.h"), ("shop", "/srv/shop.c")] {
+    let functions = [("gear", "/usr/include/gear/gear.h"), ("shop", "/srv/shop.c")] + many.map { ($0, "/srv/shop.c") }
+    for (name, file) in functions {
       let line = try Tool.shell("nm shop.so | awk '$3 == \"\(name)\" { print $1 }'", in: folder).outputLines.first
       let start = try #require(line.flatMap { UInt64($0, radix: 16) })
       #expect(symbols.symbolize(start + 4)?.frames.last?.declaredFile == file)

@@ -173,6 +173,7 @@ struct SnapshotPartTests {
         "exceptionSubtype": "exception.subtype", "exceptionMessage": "exception.message",
         "exceptionCodes": "exception.codes", "exceptionNotes": "exception.notes", "isNonFatal": "exception.non_fatal",
         "isSimulated": "exception.simulated", "termination": "termination", "faultingThread": "faulting_thread",
+        "faultingNumber": "faulting_number",
         "messages": "messages", "kernelTriage": "kernel_triage", "vmRegionInfo": "vm_region_info", "notes": "notes",
         "faultAddress": "exception.fault_address", "syndrome": "exception.syndrome",
         "syndromeText": "exception.syndrome_text", "codeBefore": "exception.code_before",

@@ -102,10 +102,12 @@ extension CrashText {
 
   private mutating func setFaultingThread() {
     guard let faultingNumber, builder.report.faultingThread == nil else { return }
-    builder.report.faultingNumber = Int(exactly: faultingNumber)
+    let number = Int(exactly: faultingNumber)
     if let index = threadIndices[faultingNumber] {
       builder.report.faultingThread = index
+      if index != number { builder.report.faultingNumber = number }
     } else {
+      builder.report.faultingNumber = number
       builder.note(ReportRules.noCrashedThread, found: .text(String(faultingNumber)))
     }
   }

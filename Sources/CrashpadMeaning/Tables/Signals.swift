@@ -48,11 +48,16 @@ extension CodeMeaning {
         "On x86_64 a trap of the compiler (ud2): a failed check of Swift, __builtin_trap.",
         "An instruction of a newer processor.", "A jump through a damaged function pointer.",
       ],
-      advice: ["Look at the instruction at the program counter, and at Swift's message in the annotations."]),
+      advice: [
+        "Look at the instruction at the program counter; of a Swift program also at the message in the annotations."
+      ]),
     signal(
       [5], "SIGTRAP", "a trap of the compiler (a Swift runtime failure, __builtin_trap), or a breakpoint", by: kernel,
       causes: ["On arm64 a trap of the compiler (brk 1).", "A breakpoint without a debugger."],
-      advice: ["Decode the immediate: crashpadctl explain brk NUMBER.", "Read Swift's message in the annotations."]),
+      advice: [
+        "Decode the immediate: crashpadctl explain brk NUMBER.",
+        "Read the message of a Swift program in the annotations.",
+      ]),
     signal(
       [8], "SIGFPE", "a division by zero, or another arithmetic error", by: kernel,
       causes: [

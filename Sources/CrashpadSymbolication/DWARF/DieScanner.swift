@@ -136,11 +136,15 @@ struct DieScanner {
 
   // MARK: One entry
 
-  /// Calls `body` with each attribute of one entry: its name, its form, and the bytes and the offset of its value.
+  /// Calls `body` with each attribute of one entry: its name, its form, its value if the abbreviation has it, and the bytes and the
+  /// offset of the value.
   ///
   /// - Parameter unit: the section up to the end of the unit.
   /// - Returns: false if the entry can't be read.
-  func forEachAttribute(_ unit: RawSpan, at start: Int, _ body: (Int, UInt32, RawSpan, Int) -> Void) -> Bool {
+  func forEachAttribute(
+    _ unit: RawSpan, at start: Int,
+    _ body: (_ name: Int, _ form: UInt32, _ constant: UInt64?, _ unit: RawSpan, _ place: Int) -> Void
+  ) -> Bool {
     var offset = start
     guard let code = unit.unsigned(&offset), code < UInt64(abbreviations.count) else { return false }
     let abbreviation = abbreviations[Int(code)]
@@ -149,7 +153,7 @@ struct DieScanner {
       let attribute = attributes[index]
       var place = offset
       guard skip(attribute, unit, &offset), offset <= unit.byteCount else { return false }
-      body(Int(attribute.name), format.actual(attribute.form, unit, &place), unit, place)
+      body(Int(attribute.name), format.actual(attribute.form, unit, &place), attribute.constant, unit, place)
     }
     return true
   }

@@ -428,12 +428,12 @@ final class DwarfSections {
       var found = NameEntry()
       var hasOrigin = false
       let isRead = scanner.forEachAttribute(info.extracting(0..<header.end), at: Int(offset)) {
-        name, form, unit, place in
+        name, form, constant, unit, place in
         switch name {
         case DW_AT_linkage_name, DW_AT_MIPS_linkage_name: found.linkage = header.format.text(form, unit, place)
         case DW_AT_name: found.name = header.format.text(form, unit, place)
-        case DW_AT_decl_file: found.file = header.format.number(form, unit, place)
-        case DW_AT_decl_line: found.line = header.format.number(form, unit, place)
+        case DW_AT_decl_file: found.file = constant ?? header.format.number(form, unit, place)
+        case DW_AT_decl_line: found.line = constant ?? header.format.number(form, unit, place)
         case DW_AT_declaration: found.isDeclaration = true
         case DW_AT_abstract_origin, DW_AT_specification:
           guard !hasOrigin else { return }

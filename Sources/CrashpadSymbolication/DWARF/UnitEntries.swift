@@ -63,7 +63,7 @@ final class UnitEntries {
     var list: RangePlace?
     let format = header.format
     let isRead = sections.info.withBytes { info in
-      scanner.forEachAttribute(info.extracting(0..<header.end), at: Int(offset)) { name, form, unit, place in
+      scanner.forEachAttribute(info.extracting(0..<header.end), at: Int(offset)) { name, form, _, unit, place in
         switch name {
         case DW_AT_low_pc: low = format.address(form, unit, place).flatMap { lists.addresses.value(of: $0) }
         case DW_AT_entry_pc: entry = format.address(form, unit, place).flatMap { lists.addresses.value(of: $0) }

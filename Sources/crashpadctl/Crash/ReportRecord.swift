@@ -20,6 +20,10 @@ enum ReportRecord {
       $0.termination
     },
     .number("faulting_thread", "The thread that crashed, an index of `threads`.") { $0.faultingThread },
+    .number(
+      "faulting_number", "The number of that thread in the report, if it has another index, or is not listed.",
+      .omittable
+    ) { $0.faultingNumber },
     .list("messages", message, "The messages that programs left at their end.") { $0.messages },
     .texts("kernel_triage", "The kernel's notes on the fault.") { $0.kernelTriage },
     .text("vm_region_info", "The regions of memory around the address of the fault.") { $0.vmRegionInfo },
