@@ -29,16 +29,29 @@ extension String {
     func isLetter(_ index: Int) -> Bool {
       (0..<text.count).contains(index) && (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(text[index] | 0x20)
     }
-    guard let first = word.isEmpty ? nil : word[0] else { return true }
     var start = 0
-    while start + word.count <= text.count {
-      if text[start] == first {
+    while let found = text.firstPlace(of: word, from: start) {
+      if !isWhole || !isLetter(found - 1) && !isLetter(found + word.count) { return true }
+      start = found + 1
+    }
+    return false
+  }
+}
+
+extension Span<UInt8> {
+  /// The first offset of `word` from `start` on.
+  @inline(__always)
+  func firstPlace(of word: Span<UInt8>, from start: Int = 0) -> Int? {
+    guard let first = word.isEmpty ? nil : word[0] else { return start }
+    var start = start
+    while start + word.count <= count {
+      if self[start] == first {
         var length = 1
-        while length < word.count, text[start + length] == word[length] { length += 1 }
-        if length == word.count, !isWhole || !isLetter(start - 1) && !isLetter(start + length) { return true }
+        while length < word.count, self[start + length] == word[length] { length += 1 }
+        if length == word.count { return start }
       }
       start += 1
     }
-    return false
+    return nil
   }
 }

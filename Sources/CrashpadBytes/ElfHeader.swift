@@ -19,7 +19,7 @@ package struct ElfHeader: Sendable {
   package let type: UInt16
   /// EM_*
   package let machine: UInt16
-  /// The address of the code that is started; 0 if there is none.
+  /// The address at which the program starts (e_entry); 0 if the file has no entry point.
   package let entry: UInt64
   /// The offset of the program headers from the beginning of the file.
   package let segmentTable: UInt64

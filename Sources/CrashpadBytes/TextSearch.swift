@@ -26,21 +26,9 @@ extension Substring {
 
   /// The first place of `word`, compared byte by byte.
   package func firstRange(of word: String) -> Range<Index>? {
-    let (text, bytes) = (utf8.span, word.utf8.span)
-    guard let first = bytes.isEmpty ? nil : bytes[0] else { return startIndex..<startIndex }
-    var start = 0
-    while start + bytes.count <= text.count {
-      if text[start] == first {
-        var length = 1
-        while length < bytes.count, text[start + length] == bytes[length] { length += 1 }
-        if length == bytes.count {
-          let lower = utf8.index(startIndex, offsetBy: start)
-          return lower..<utf8.index(lower, offsetBy: length)
-        }
-      }
-      start += 1
-    }
-    return nil
+    guard let place = utf8.span.firstPlace(of: word.utf8.span) else { return nil }
+    let lower = utf8.index(startIndex, offsetBy: place)
+    return lower..<utf8.index(lower, offsetBy: word.utf8.count)
   }
 
   /// The places of `word` from the left, which do not overlap.

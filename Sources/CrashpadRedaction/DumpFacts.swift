@@ -8,7 +8,7 @@ internal import CrashpadSnapshot
 struct DumpFacts {
   private(set) var modules: [(address: UInt64, size: UInt64)] = []
   /// Memory that can be executed, of modules or not.
-  private(set) var mapped: [MappedCode.Range] = []
+  private(set) var mapped: [(address: UInt64, size: UInt64)] = []
   private(set) var stacks: [(address: UInt64, size: UInt64)] = []
   private(set) var addressMask: UInt64?
   private(set) var modulePaths: Set<[UInt8]> = []
@@ -67,7 +67,7 @@ struct DumpFacts {
         readSystem(record.node, tree, bytes)
       case (.capture, .map):
         if let maps = tree.field(.maps, of: record.node, in: bytes).value {
-          mapped = MappedCode.ranges(ofMaps: bytes.extracting(maps.offset..<maps.end))
+          mapped = ListedRange.lines(bytes.extracting(maps.offset..<maps.end)).executable
         }
       case (.systemInfo, .map): readSystem(record.node, tree, bytes)
       default: break

@@ -72,7 +72,7 @@ struct MinidumpRedactor {
     entryBudget = size / 2
     stacks = StackRanges(snapshot, bytes)
     rule = PointerRule(
-      snapshot, mapped: MappedCode.ranges(snapshot, bytes), stacks: stacks.addresses,
+      snapshot, mapped: ListedRange.all(snapshot, in: bytes)?.executable ?? [], stacks: stacks.addresses,
       keepsSmallNumbers: policy.keepsSmallNumbers)
   }
 

@@ -52,7 +52,8 @@ struct PointerRule: Sendable {
 
   /// - Parameter mapped: memory that can be executed, of modules or not.
   init(
-    _ snapshot: ProcessSnapshot, mapped: [MappedCode.Range] = [], stacks: [(address: UInt64, size: UInt64)] = [],
+    _ snapshot: ProcessSnapshot, mapped: [(address: UInt64, size: UInt64)] = [],
+    stacks: [(address: UInt64, size: UInt64)] = [],
     keepsSmallNumbers: Bool
   ) {
     let modules = snapshot.modules.compactMap { module in
@@ -132,5 +133,13 @@ struct AddressRanges: Sendable {
   func contains(_ address: UInt64) -> Bool {
     let behind = ranges.indices.partitioningIndex { ranges[$0].start > address }
     return behind > 0 && address <= ranges[behind - 1].end
+  }
+}
+
+extension [ListedRange] {
+  /// The memory that the process can execute: programs that compile while they run have functions where no module is, and return
+  /// addresses in them.
+  var executable: [(address: UInt64, size: UInt64)] {
+    filter { $0.protection.contains(.execute) }.map { ($0.address, $0.size) }
   }
 }

@@ -87,7 +87,7 @@ struct SignatureChoice {
     if kind.text == "bad-access[null]" || kind.text == "bad-access[wild]", let use = objectUse(from: start) {
       kind.text = use
     }
-    // So does one heap that was overwritten, or one pointer that is none of it.
+    // An allocator that faults was given a wrong pointer, or its heap was overwritten: the address says nothing more.
     if kind.text == "bad-access[null]" || kind.text == "bad-access[wild]", isInAllocator(from: start) {
       kind.text = "bad-access[heap]"
     }

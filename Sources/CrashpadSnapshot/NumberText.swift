@@ -9,12 +9,15 @@ package func hexadecimal(_ value: UInt64, width: Int = 0) -> String {
     var rest = value
     for index in stride(from: count - 1, through: 0, by: -1) {
       let digit = UInt8(truncatingIfNeeded: rest & 0xf)
-      unsafe buffer.initializeElement(at: index, to: digit < 10 ? 0x30 + digit : 0x57 + digit)
+      unsafe buffer.initializeElement(at: index, to: hexadecimalDigit(digit))
       rest >>= 4
     }
     return count
   }
 }
+
+/// The character of a number below 16, in lower case.
+package func hexadecimalDigit(_ value: UInt8) -> UInt8 { value < 10 ? 0x30 &+ value : 0x57 &+ value }
 
 /// Decimal digits, padded with zeros to `width`.
 package func decimal(_ value: Int, width: Int) -> String {

@@ -49,7 +49,7 @@ public struct UUIDBytes: Sendable, Hashable {
 
   /// Lowercase text with hyphens.
   public var text: String {
-    // A report names hundreds.
+    // Written as bytes, because a report has hundreds of ids.
     unsafe String(unsafeUninitializedCapacity: 36) { buffer in
       var place = 0
       for index in 0..<32 {
@@ -59,7 +59,7 @@ public struct UUIDBytes: Sendable, Hashable {
         }
         let half = index < 16 ? high : low
         let digit = UInt8(truncatingIfNeeded: half >> UInt64(60 - 4 * (index & 15)) & 0xf)
-        unsafe buffer.initializeElement(at: place, to: digit < 10 ? 0x30 + digit : 0x57 + digit)
+        unsafe buffer.initializeElement(at: place, to: hexadecimalDigit(digit))
         place += 1
       }
       return place

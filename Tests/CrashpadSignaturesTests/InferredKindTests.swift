@@ -112,18 +112,21 @@ struct InferredKindTests {
     #expect(group.text.contains("hang[") && group.text.hasSuffix("1 report in 1 group\n"), "\(group.text)")
   }
 
+  private func group(_ report: String) throws -> String {
+    let folder = try TemporaryFolder()
+    try folder.write(Array(report.utf8), to: "report.txt")
+    return try Tool.shell("exec crashpadctl group --format csv report.txt", in: folder).text
+  }
+
   @Test("A fault is none of an exception of which a message says that nothing caught it")
   func faultAfterException() throws {
-    let folder = try TemporaryFolder()
     func kind(_ exception: String) throws -> String {
-      let text =
+      try group(
         "Process:  Wheel [77]\n\nException Type:  \(exception)\n"
-        + "Exception Codes: KERN_INVALID_ADDRESS at 0x61fd8ab6\nCrashed Thread:  0\n\n"
-        + "Application Specific Information:\n"
-        + "*** Terminating app due to uncaught exception 'GearException', reason: 'stuck'\n\n"
-        + "Thread 0 Crashed:\n\(Self.stack)"
-      try folder.write(Array(text.utf8), to: "report.txt")
-      return try Tool.shell("exec crashpadctl group --format csv report.txt", in: folder).text
+          + "Exception Codes: KERN_INVALID_ADDRESS at 0x61fd8ab6\nCrashed Thread:  0\n\n"
+          + "Application Specific Information:\n"
+          + "*** Terminating app due to uncaught exception 'GearException', reason: 'stuck'\n\n"
+          + "Thread 0 Crashed:\n\(Self.stack)")
     }
     #expect(try kind("EXC_BAD_ACCESS (SIGSEGV)").contains(",bad-access[wild] · "))
     #expect(try kind("EXC_CRASH (SIGABRT)").contains(",exception:GearException · "))
@@ -131,7 +134,6 @@ struct InferredKindTests {
 
   @Test("An exception that AppKit ends an app for is grouped by where it was raised", arguments: [true, false])
   func appKit(_ hasBacktrace: Bool) throws {
-    let folder = try TemporaryFolder()
     let raised =
       "Last Exception Backtrace:\n"
       + "0   CoreFoundation   0x0000000181000000 __exceptionPreprocess + 16\n"
@@ -142,21 +144,17 @@ struct InferredKindTests {
       + (hasBacktrace ? raised : "")
       + "Thread 0 Crashed:\n0   AppKit   0x0000000183000000 -[NSApplication _crashOnException:] + 240\n"
       + "1   AppKit   0x0000000183000100 -[NSApplication reportException:] + 608\n"
-    try folder.write(Array(text.utf8), to: "report.txt")
-    let group = try Tool.shell("exec crashpadctl group --format csv report.txt", in: folder).text
+    let group = try self.group(text)
     #expect(group.contains(",exception:NSException · " + (hasBacktrace ? "-[Gear turn]" : "")), "\(group)")
   }
 
   @Test("The registers of a crashed thread give the kind where a report has no exception")
   func syndromes() throws {
-    let folder = try TemporaryFolder()
     func kind(_ registers: String) throws -> String {
-      let text =
+      try group(
         "Process:  Wheel [77]\nCode Type:  ARM-64\n\nThread 0 Crashed:\n\(Self.stack)\n"
-        + "Thread 0 crashed with ARM Thread State (64-bit):\n"
-        + "    x0: 0x0000000000000010   pc: 0x0000000104a04000\n   \(registers)\n"
-      try folder.write(Array(text.utf8), to: "report.txt")
-      return try Tool.shell("exec crashpadctl group --format csv report.txt", in: folder).text
+          + "Thread 0 crashed with ARM Thread State (64-bit):\n"
+          + "    x0: 0x0000000000000010   pc: 0x0000000104a04000\n   \(registers)\n")
     }
     #expect(try kind("far: 0x0000000000000000  esr: 0xf2000001 (Breakpoint) brk 1").contains(",trap · "))
     #expect(try kind("far: 0x0000000000000018  esr: 0x92000006 (Data Abort)").contains(",bad-access[null] · "))

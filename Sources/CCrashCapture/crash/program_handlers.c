@@ -11,7 +11,7 @@ signal_handler *_Atomic other_handlers[kSignals];
 struct program_action program_actions[kSignals];
 void *_Atomic next_abort;
 
-// The first sender of each signal that this process sent again. Its process id is 0 if there is none.
+// The original sender of each signal that this process has sent again; a process id of 0 means that it has not.
 struct sender {
   _Atomic int process;
   uid_t user;

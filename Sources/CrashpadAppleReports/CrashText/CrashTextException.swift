@@ -109,8 +109,8 @@ extension CrashText {
       ?? TextCodes.ofGuard(builder.report.exceptionSubtype, builder.report.exceptionMessage) ?? []
     let type = exception.type ?? TextCodes.type(of: builder.report.exceptionCodes ?? builder.report.exceptionSubtype)
     builder.setException(type: type, signal: exception.signal, codes: codes)
-    if let unknownContext, builder.snapshot.exception?.context == nil {
-      builder.snapshot.exception?.context = unknownContext
+    if let contextOfUnlisted, builder.snapshot.exception?.context == nil {
+      builder.snapshot.exception?.context = contextOfUnlisted
     }
     // Before iOS 10, the code of a termination was given as the exception type.
     if builder.snapshot.exception == nil, exception.type?.utf8.count == 8,

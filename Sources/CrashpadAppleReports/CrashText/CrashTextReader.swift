@@ -115,9 +115,9 @@ struct CrashText {
   /// The calls of the recursion whose frames are read.
   var recursionDepth: UInt64?
   var registers: [CPUContext.NamedRegister] = []
-  /// Whether they are of a thread that the report does not list.
-  var isOfUnknownThread = false
-  var unknownContext: CPUContext?
+  /// Whether they are of a thread that the report does not list; then they become that thread's context.
+  var isOfUnlisted = false
+  var contextOfUnlisted: CPUContext?
   var exception = TextException()
   var version: String?
   var samples: [TextSample] = []
@@ -342,7 +342,7 @@ struct CrashText {
     let value = content.dropFirst(row.title.utf8.count).trimmed
     switch row.section {
     // Its stack is not in the report.
-    case .registers where row.title.hasPrefix("Unknown"): isOfUnknownThread = true
+    case .registers where row.title.hasPrefix("Unknown"): isOfUnlisted = true
     case .vmRegions: builder.report.vmRegionInfo = row.title.hasSuffix(":") ? value.string : content.string
     case .messages: builder.addMessage(value.string)
     case .lastException: if !value.isEmpty { lastException(value) }

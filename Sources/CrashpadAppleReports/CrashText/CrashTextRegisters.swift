@@ -42,11 +42,11 @@ extension CrashText {
 
   /// Builds the context of the thread from the registers read so far.
   mutating func endRegisters() {
-    guard !registers.isEmpty, isOfUnknownThread || builder.snapshot.threads.indices.contains(thread) else { return }
+    guard !registers.isEmpty, isOfUnlisted || builder.snapshot.threads.indices.contains(thread) else { return }
     let context = ReportRegisters.context(registers)
-    if isOfUnknownThread {
+    if isOfUnlisted {
       // Registers that the end of the text cuts before the program counter tell no place.
-      unknownContext = context.instructionPointer == 0 ? nil : context
+      contextOfUnlisted = context.instructionPointer == 0 ? nil : context
     } else {
       builder.snapshot.threads[thread].context = context
     }
@@ -54,7 +54,7 @@ extension CrashText {
       builder.snapshot.system.architecture = context.architecture
     }
     registers = []
-    isOfUnknownThread = false
+    isOfUnlisted = false
   }
 
   /// Parses "  0f 1f 84 00 00 00 00 00-48 8b 05 61 42 01 00 c3  ..". The byte in brackets is at the program counter.

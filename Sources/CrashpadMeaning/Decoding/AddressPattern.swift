@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+internal import CrashpadSnapshot
+
 /// The likely origin of an address, judged by its bits.
 package struct AddressPattern: Sendable {
   package let row: CodeMeaning
@@ -15,7 +17,7 @@ package struct AddressPattern: Sendable {
     func row(_ name: String) -> CodeMeaning? { CodeMeaning.addresses.first { $0.name == "address \(name)" } }
     var facts: [DecodedFact] = []
     let found: CodeMeaning?
-    let isCanonical = address >> 47 == 0 || address >> 47 == 0x1_ffff
+    let isCanonical = address.isCanonical
     if address < 0x1000 {
       found = row("null")
       facts = [DecodedFact("offset", "\(address) bytes")]

@@ -30,7 +30,7 @@ package struct FaultyBranch: Sendable, Hashable {
     guard let operation = code.popFirst() else { return nil }
     if operation == 0xc3 || operation == 0xc2 {
       (kind, target) = (.return, word(registers.rsp))
-      guard target.map(Self.isRefused) ?? Self.isCanonical(registers.rsp) else { return nil }
+      guard target.map({ !$0.isCanonical }) ?? registers.rsp.isCanonical else { return nil }
       return
     }
     guard operation == 0xff, let mode = code.popFirst() else { return nil }
@@ -67,21 +67,11 @@ package struct FaultyBranch: Sendable, Hashable {
       if size > 0 { address &+= UInt64(bitPattern: Int64(bitPattern: distance << unused) >> Int64(unused)) }
       if let base { address &+= register(base, isExtended.base) }
       // An operand relative to the next instruction is in a module, whose address is no wild one.
-      guard Self.isCanonical(address) else { return nil }
+      guard address.isCanonical else { return nil }
       target = isRelative ? nil : word(address)
     }
-    guard target.map(Self.isRefused) ?? true else { return nil }
+    guard target?.isCanonical != true else { return nil }
   }
-
-  /// Whether an address is none with four levels of pages. With five, the processor would have reported it, unless it is none
-  /// there either.
-  private static func isRefused(_ address: UInt64) -> Bool { !isCanonical(address) }
-
-  /// Whether the upper bits of an address repeat the highest one that the processor uses, of 48.
-  private static func isCanonical(_ address: UInt64) -> Bool { address >> 47 == 0 || address >> 47 == 0x1_ffff }
-
-  /// Whether it is none with five levels of pages either, of 57 bits.
-  static func isNoAddress(_ address: UInt64) -> Bool { address >> 56 != 0 && address >> 56 != 0xff }
 }
 
 extension ExceptionSnapshot {

@@ -29,6 +29,11 @@ extension CodeParser {
   ]
 
   private static let noMemory = "the kernel, as the container or the machine had no memory left"
+  private static let wroteCore = DecodedFact("core", "the kernel wrote a core file")
+
+  private func ended(by row: CodeMeaning, _ title: String, _ facts: [DecodedFact]) -> CodeAnswer {
+    CodeAnswer(text, [CodeReading("\(title): \(row.name)", query: row.name, facts: facts, [row])])
+  }
 
   /// The answer to "shop[812]: segfault at 8 ip … sp … error 4 in libshop.so[…]", to "traps: shop[812] trap invalid opcode ip:…
   /// sp:… error:0" and to "Memory cgroup out of memory: Killed process 812 (shop)": nil for other text.
@@ -37,9 +42,9 @@ extension CodeParser {
       text.firstRange(of: marker).map { String(text[$0.upperBound...].prefix { !" ,;".contains($0) }) }
     }
     if let process = word(after: "ut of memory: Killed process "), let row = MeaningTable.signal(named: "SIGKILL") {
-      let facts = [DecodedFact("cause", Self.noMemory), DecodedFact("process", process)]
-      return CodeAnswer(
-        text, [CodeReading("\"Out of memory\" of the Linux kernel: SIGKILL", query: "SIGKILL", facts: facts, [row])])
+      return ended(
+        by: row, "\"Out of memory\" of the Linux kernel",
+        [DecodedFact("cause", Self.noMemory), DecodedFact("process", process)])
     }
     if let address = word(after: "segfault at "), text.containsBytes(" ip "),
       let row = MeaningTable.signal(named: "SIGSEGV")
@@ -49,15 +54,13 @@ extension CodeParser {
       if let error = word(after: " error ").flatMap({ UInt64($0, radix: 16) }) {
         facts.append(DecodedFact("error \(error)", Self.pageFault(error)))
       }
-      return CodeAnswer(
-        text, [CodeReading("\"segfault\" of the Linux kernel: SIGSEGV", query: "SIGSEGV", facts: facts, [row])])
+      return ended(by: row, "\"segfault\" of the Linux kernel", facts)
     }
     guard text.containsBytes(" ip:"), text.containsBytes(" sp:"),
       let name = Self.trapWords.first(where: { text.containsBytes($0.0) }), let row = MeaningTable.signal(named: name.1)
     else { return nil }
     let facts = word(after: " ip:").map { [DecodedFact("instruction", "0x" + $0)] } ?? []
-    return CodeAnswer(
-      text, [CodeReading("\"\(name.0)\" of the Linux kernel: \(name.1)", query: name.1, facts: facts, [row])])
+    return ended(by: row, "\"\(name.0)\" of the Linux kernel", facts)
   }
 
   /// The bits of a page fault's error code of x86. Source: arch/x86/include/asm/trap_pf.h of Linux.
@@ -77,11 +80,11 @@ extension CodeParser {
     else { return nil }
     var facts: [DecodedFact] = []
     if text.containsBytes("code=dumped") {
-      facts.append(DecodedFact("core", "the kernel wrote a core file"))
+      facts.append(Self.wroteCore)
     } else if text.containsBytes("code=killed") {
       facts.append(DecodedFact("core", "none is named"))
     }
-    return CodeAnswer(text, [CodeReading("\"\(value)\" of systemd: \(row.name)", query: row.name, facts: facts, [row])])
+    return ended(by: row, "\"\(value)\" of systemd", facts)
   }
 
   // MARK: What shells and containers print
@@ -148,7 +151,7 @@ extension CodeParser {
     if line.containsBytes("memory issue") {
       facts = [DecodedFact("cause", "the system, as the app used more memory than it may, or the device had none left")]
     }
-    if line.containsBytes("core dumped") { facts.append(DecodedFact("core", "the kernel wrote a core file")) }
-    return CodeAnswer(text, [CodeReading("\"\(text)\": \(row.name)", query: row.name, facts: facts, [row])])
+    if line.containsBytes("core dumped") { facts.append(Self.wroteCore) }
+    return ended(by: row, "\"\(text)\"", facts)
   }
 }

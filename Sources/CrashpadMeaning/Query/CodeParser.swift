@@ -72,7 +72,7 @@ struct CodeParser {
 
   /// Whether a number is a code whatever stands around it, such as 0x8badf00d and 0xc0000005.
   private static func isDistinct(_ token: CodeToken) -> Bool {
-    guard let number = token.number, token.isHexadecimal, number > 0xffff_ffff >> 1 else { return false }
+    guard let number = token.number, token.isHexadecimal, number > 0x7fff_ffff else { return false }
     return MeaningTable.terminationCode(number) != nil || MeaningTable.windows(number) != nil
   }
 

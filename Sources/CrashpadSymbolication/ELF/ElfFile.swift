@@ -39,7 +39,7 @@ final class ElfFile: @unchecked Sendable {
   let type: UInt16
   /// The address of the first loaded page, to which offsets in the module are relative.
   let imageBase: UInt64
-  /// The address of the code that is started; 0 if there is none.
+  /// The address at which the program starts (e_entry); 0 if the file has no entry point.
   let entry: UInt64
   /// The loaded executable addresses, from the program headers.
   let codeRanges: [Range<UInt64>]

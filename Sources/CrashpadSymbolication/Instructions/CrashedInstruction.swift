@@ -50,8 +50,3 @@ package struct CrashedInstruction: Sendable {
     return registers.sorted { $0.name < $1.name }
   }
 }
-
-extension UInt64 {
-  /// Whether the upper 17 bits are all 0 or all 1, without which x86-64 refuses an address.
-  package var isCanonical: Bool { Int64(bitPattern: self << 16) >> 16 == Int64(bitPattern: self) }
-}

@@ -6,15 +6,7 @@ internal import Synchronization
 
 /// The ranges of a process's memory with their protection, as its dump lists them.
 package final class ListedMemory: Sendable {
-  /// The kinds of access that the system allows.
-  package struct Protection: OptionSet, Sendable, Hashable {
-    package let rawValue: UInt8
-    package init(rawValue: UInt8) { self.rawValue = rawValue }
-
-    package static let read = Protection(rawValue: 1)
-    package static let write = Protection(rawValue: 2)
-    package static let execute = Protection(rawValue: 4)
-  }
+  package typealias Protection = MemoryProtection
 
   package struct Range: Sendable, Hashable {
     package let start: UInt64
@@ -68,58 +60,9 @@ package final class ListedMemory: Sendable {
     return behind > 0 && address <= ranges[behind - 1].last ? behind - 1 : nil
   }
 
-  private typealias Listed = (start: UInt64, size: UInt64, protection: Protection, isFree: Bool)
-
   private func read() -> [Range]? {
-    let ranges: [Listed]
-    if !snapshot.memoryMap.isEmpty {
-      ranges = snapshot.memoryMap.map { ($0.address, $0.size, $0.access, $0.state == Self.free) }
-    } else if let maps = snapshot.linux?.maps {
-      ranges = file.withBytes { input in snapshot.withBytes(of: maps, in: input) { Self.lines($0) } }
-    } else {
-      return nil
-    }
-    return ranges.filter { $0.size > 0 }.map { range in
-      let (last, isBeyond) = range.start.addingReportingOverflow(range.size - 1)
-      return Range(start: range.start, last: isBeyond ? .max : last, protection: range.protection, isFree: range.isFree)
-    }.sorted { $0.start < $1.start }
-  }
-
-  /// MEM_FREE
-  private static let free: UInt32 = 0x10000
-
-  /// The lines of /proc/PID/maps: `7f0000000000-7f0000001000 r-xp …`.
-  private static func lines(_ text: RawSpan) -> [Listed] {
-    var ranges: [Listed] = []
-    var place = 0
-    while place < text.byteCount {
-      var line = TextLineReader(at: place, in: text)
-      place = text.lineEnd(from: place) + 1
-      guard let addresses = line.word(in: text), let flags = line.word(in: text), flags.count >= 3 else { continue }
-      let ends = text.text(in: addresses).split(separator: "-").map { UInt64($0, radix: 16) }
-      guard ends.count == 2, let start = ends[0], let end = ends[1], end > start else { continue }
-      var protection: Protection = []
-      for (index, flag) in [("r", Protection.read), ("w", .write), ("x", .execute)].enumerated()
-      where text.uint8(at: flags.offset + index) == flag.0.utf8.first {
-        protection.insert(flag.1)
-      }
-      ranges.append((start, end - start, protection, false))
-    }
-    return ranges
-  }
-}
-
-extension MemoryMapRegion {
-  /// By the PAGE_* bits of memory that is committed. The first access to a guard page is a fault.
-  fileprivate var access: ListedMemory.Protection {
-    guard state == 0x1000, protection & 0x100 == 0 else { return [] }
-    return switch protection & 0xff {
-    case 0x02: [.read]
-    case 0x04, 0x08: [.read, .write]
-    case 0x10: [.execute]
-    case 0x20: [.read, .execute]
-    case 0x40, 0x80: [.read, .write, .execute]
-    default: []
-    }
+    file.withBytes { ListedRange.all(snapshot, in: $0) }?
+      .map { Range(start: $0.address, last: $0.last, protection: $0.protection, isFree: $0.isFree) }
+      .sorted { $0.start < $1.start }
   }
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import CrashpadBytes
+internal import CrashpadSnapshot
 
 /// Collects the lines of a symbol file, and writes them in blocks.
 struct BreakpadText {
@@ -58,7 +59,7 @@ struct BreakpadText {
     var shift = value == 0 ? 0 : (63 - value.leadingZeroBitCount) & ~3
     while shift >= 0 {
       let digit = UInt8(truncatingIfNeeded: value >> UInt64(shift)) & 15
-      bytes.append(digit < 10 ? 0x30 &+ digit : 0x57 &+ digit)
+      bytes.append(hexadecimalDigit(digit))
       shift -= 4
     }
   }
