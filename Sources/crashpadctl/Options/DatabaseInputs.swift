@@ -36,16 +36,19 @@ struct DatabaseInputs {
       switch error {
       case .notADatabase, .otherProgram: arguments.append(argument)
       // These fail as inputs too, but for a file.
-      case .file(let failure) where failure.path == path && Self.isOfInput(failure.errno): arguments.append(argument)
+      case .file(let failure) where failure.path == path && Self.isOfInput(failure): arguments.append(argument)
       // As a directory with dumps, a database would have other crashes, and no client id.
       case .file(let failure): failures.append(failure)
       }
     }
   }
 
-  private static func isOfInput(_ errno: Errno) -> Bool {
-    [.noSuchFileOrDirectory, .notDirectory, .permissionDenied, .tooManySymbolicLinkLevels, .fileNameTooLong]
-      .contains(errno)
+  private static func isOfInput(_ failure: FileFailure) -> Bool {
+    // A directory that could not be opened may be opened by the next look.
+    if failure.errno == .permissionDenied {
+      return hint { try FileKind(at: failure.path, followingLink: true) } != .directory
+    }
+    return [.noSuchFileOrDirectory, .notDirectory, .tooManySymbolicLinkLevels, .fileNameTooLong].contains(failure.errno)
   }
 
   private mutating func add(_ database: CrashDatabase) {
