@@ -3,8 +3,8 @@ package import CrashpadSnapshot
 
 /// The memory of a process that a minidump contains.
 package enum MemorySelection: String, Sendable, CaseIterable {
-  /// The threads' stacks, including those interrupted by a handler on a signal stack; the memory around addresses in
-  /// the crashed thread's registers; and the vDSO, which is not in any file.
+  /// The threads' stacks, including those interrupted by a handler on a signal stack and those of goroutines; the memory around
+  /// addresses in the crashed thread's registers; and the vDSO, which is not in any file.
   case stacks
   /// All captured memory.
   case all
@@ -35,6 +35,7 @@ extension ProcessSnapshot {
       wanted.append((address, end.overflow ? .max : end.partialValue))
     }
     wanted += interruptedStacks(in: bytes)
+    wanted += goThreads(in: bytes).flatMap(\.memory)
     wanted.sort { $0.start < $1.start }
     var kept: [MemoryRegion] = []
     var next = 0

@@ -18,20 +18,29 @@ struct DumpFacts {
   private(set) var stackRegions: Set<Int> = []
   /// Stack pointers and frame pointers.
   private var pointers: Set<UInt64> = []
+  /// The values of the register that has the address of a record of Go's runtime in its programs.
+  private var goroutines: Set<UInt64> = []
   private var regions: [Region] = []
   /// The stacks of threads, in the order of `stacks`.
   private var contents: [ByteRange] = []
   private var isLinux = false
 
+  /// A damaged dump may have any number of threads that share records.
+  private static let maximumGoThreads = 16_384
+
   private struct Region {
     let offset: Int
     let address: UInt64
-    let size: UInt64
+    let content: ByteRange
+    var size: UInt64 { UInt64(content.count) }
   }
 
   init(_ tree: DumpTree, _ bytes: RawSpan) {
     readAll(tree, bytes)
-    if isLinux { readInterruptedStacks(bytes) }
+    if isLinux {
+      readInterruptedStacks(bytes)
+      readGoroutines(bytes)
+    }
     let pointers = pointers.sorted()
     for region in regions {
       let index = pointers.indices.partitioningIndex { pointers[$0] >= region.address }
@@ -40,6 +49,24 @@ struct DumpFacts {
       stacks.append((region.address, region.size))
     }
     (regions, contents) = ([], [])
+  }
+
+  /// The records that lead to the stack of a goroutine stay as a stack does.
+  private mutating func readGoroutines(_ bytes: RawSpan) {
+    let sorted = regions.sorted { $0.address < $1.address }
+    var count = 0
+    for current in goroutines.sorted() where count < Self.maximumGoThreads {
+      let thread = GoThread(current: current) { address in
+        sorted.indices.lastHolding(8, at: address) { (sorted[$0].address, sorted[$0].content.count) }
+          .map { index, offset in bytes.uint64(at: sorted[index].content.offset + offset) }
+      }
+      guard let thread else { continue }
+      count += 1
+      pointers.formUnion(thread.records.map(\.start))
+      guard let goroutine = thread.goroutine else { continue }
+      pointers.insert(goroutine.stackPointer)
+      stacks.append(goroutine.stack)
+    }
   }
 
   private mutating func readInterruptedStacks(_ bytes: RawSpan) {
@@ -115,6 +142,7 @@ struct DumpFacts {
       guard let value = state.value else { continue }
       pointers.insert(bytes.uint64(at: value.offset + layout.stackPointer))
       pointers.insert(bytes.uint64(at: value.offset + layout.framePointer))
+      goroutines.insert(bytes.uint64(at: value.offset + layout.goroutine))
     }
     // Only on arm64 do code pointers have bits that are not part of the address.
     if state.value?.count == DumpStateLayout.arm64.size { architecture = .arm64 }
@@ -128,7 +156,7 @@ struct DumpFacts {
         let (address, data) = tree.fields(
           .threadContextMemoryRegionAddress, .threadContextMemoryRegionData, of: region, in: bytes)
         if let address = address.uint64(in: bytes), let data = data.value {
-          facts.regions.append(Region(offset: region.start, address: address, size: UInt64(data.count)))
+          facts.regions.append(Region(offset: region.start, address: address, content: data))
         }
       }
     }
@@ -154,6 +182,8 @@ struct DumpStateLayout {
   let programCounter: Int
   let stackPointer: Int
   let framePointer: Int
+  /// In programs of Go it has the address of the runtime's record of the goroutine.
+  let goroutine: Int
   let link: Int?
   /// The range of flags and segments.
   let plain: Range<Int>
@@ -161,9 +191,11 @@ struct DumpStateLayout {
   let words: Int
 
   static let arm64 = DumpStateLayout(
-    size: 272, programCounter: 256, stackPointer: 248, framePointer: 232, link: 240, plain: 264..<268, words: 33)
+    size: 272, programCounter: 256, stackPointer: 248, framePointer: 232, goroutine: 224, link: 240,
+    plain: 264..<268, words: 33)
   static let x86_64 = DumpStateLayout(
-    size: 168, programCounter: 128, stackPointer: 56, framePointer: 48, link: nil, plain: 136..<168, words: 17)
+    size: 168, programCounter: 128, stackPointer: 56, framePointer: 48, goroutine: 112, link: nil,
+    plain: 136..<168, words: 17)
   /// The size of flavor and count before a unified state.
   static let header = 8
 }

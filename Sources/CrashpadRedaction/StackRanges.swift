@@ -3,8 +3,8 @@ internal import CrashpadBytes
 internal import CrashpadMinidump
 internal import CrashpadSnapshot
 
-/// The parts of a minidump that hold stacks: those in the thread list, and for threads without one, the memory that
-/// the stack pointer or frame pointer refers to.
+/// The parts of a minidump that hold stacks: those in the thread list, for threads without one, the memory that the stack pointer
+/// or frame pointer refers to, and what leads to the stack of a goroutine.
 struct StackRanges: Sendable {
   struct Stack: Sendable {
     /// The range in the file.
@@ -22,7 +22,12 @@ struct StackRanges: Sendable {
   /// A wrong stack pointer may refer to memory of any size.
   private static let maximumSize: UInt64 = 16 << 20
 
-  var addresses: [(address: UInt64, size: UInt64)] { ranges.map { ($0.address, UInt64($0.range.count)) } }
+  /// The stacks of goroutines, of which the dump may have a part or nothing.
+  private var goroutines: [(address: UInt64, size: UInt64)] = []
+
+  var addresses: [(address: UInt64, size: UInt64)] {
+    ranges.map { ($0.address, UInt64($0.range.count)) } + goroutines
+  }
 
   init(_ snapshot: ProcessSnapshot, _ bytes: RawSpan) {
     var stacks: [Stack] = []
@@ -44,6 +49,13 @@ struct StackRanges: Sendable {
     for range in sorted.interruptedStacks(in: bytes) {
       guard let region = Self.region(of: range.start, in: sorted.extraMemory) else { continue }
       stacks += Self.part(of: region, from: range.start, to: range.end)
+    }
+    for thread in sorted.goThreads(in: bytes) {
+      for range in thread.memory {
+        guard let region = Self.region(of: range.start, in: sorted.extraMemory) else { continue }
+        stacks += Self.part(of: region, from: range.start, to: range.end)
+      }
+      if let goroutine = thread.goroutine { goroutines.append(goroutine.stack) }
     }
     ranges = Self.merged(stacks)
   }

@@ -5,7 +5,7 @@ import ToolRunner
 
 /// Panics of Go for a fault: its runtime puts `runtime.sigpanic` on the stack of the code that the signal interrupted.
 struct GoPanicTests {
-  private static let source = """
+  private static let fault = """
     package main
     // #include <stdlib.h>
     import "C"
@@ -19,21 +19,63 @@ struct GoPanicTests {
     func main() { C.free(C.malloc(3)); route(nil) }
     """
 
-  @Test(.enabled(if: ServerTests.path(of: "go") != nil, "go is not installed"))
-  func `A fault of a function's first instruction is in that function`() throws {
+  private static let fatalError = """
+    package main
+    // #include <stdlib.h>
+    import "C"
+    import "sync"
+    var drawer sync.Mutex
+    //go:noinline
+    func release() { drawer.Unlock() }
+    //go:noinline
+    func closeTill() int { release(); return 1 }
+    func main() { C.free(C.malloc(3)); closeTill() }
+    """
+
+  /// Runs a program until it crashes; then `script`, with the dump's path in `$dump`.
+  private static func crash(_ source: String, then script: String) throws -> Tool.Outcome {
     let folder = try TemporaryFolder()
-    let script = """
+    let run = """
       printf 'module m\\n' >go.mod; cat >main.go <<'E'
-      \(Self.source)
+      \(source)
       E
       GOFLAGS=-mod=mod GOCACHE='\(GoCache.path)' HOME=$PWD CGO_ENABLED=1 go build -o program . || exit 1
       GOTRACEBACK=crash crashpadctl run -q -d db --handler-library '\(try HandlerLibrary.path())' ./program 2>/dev/null
       dump=$(echo db/pending-serialized-ios-dump/*)
-      crashpadctl symbolize "$dump" | grep -o 'main[.][a-z]* + 0 '
-      crashpadctl group --format csv "$dump"
       """
-    let outcome = try Tool.shell(script, in: folder)
+    return try Tool.shell(run + "\n" + script, in: folder)
+  }
+
+  @Test(.enabled(if: ServerTests.path(of: "go") != nil, "go is not installed"))
+  func `A fault of a function's first instruction is in that function`() throws {
+    let outcome = try Self.crash(
+      Self.fault,
+      then: """
+        crashpadctl symbolize "$dump" | grep -o 'main[.][a-z]* + 0 '
+        crashpadctl group --format csv "$dump"
+        """)
     #expect(outcome.text.contains("main.pay + 0 "), "\(outcome.text)\(outcome.errorText)")
     #expect(outcome.text.contains(" · main.pay"))
+  }
+
+  /// Go's runtime raises fatal errors on a stack of its own, from which only its records lead to the goroutine's.
+  @Test(.enabled(if: ServerTests.path(of: "go") != nil, "go is not installed"))
+  func `A fatal error has the goroutine's stack, and so have its minidump and its redacted copy`() throws {
+    let outcome = try Self.crash(
+      Self.fatalError,
+      then: """
+        crashpadctl convert -q "$dump" -o whole.dmp
+        crashpadctl redact -q "$dump" -o redacted && crashpadctl redact -q whole.dmp -o redacted.dmp
+        for file in "$dump" whole.dmp redacted redacted.dmp; do
+          crashpadctl symbolize "$file" --symbols program | sed -n 's/^[> ]*[0-9]*  \\(main[.][a-zA-Z]*\\) .*/\\1/p' | tr '\\n' ' '
+          echo
+        done
+        crashpadctl group --format csv "$dump"
+        """)
+    #expect(
+      outcome.text.split(separator: "\n").prefix(4)
+        == ArraySlice(repeatElement("main.release main.closeTill main.main ", count: 4)),
+      "\(outcome.text)\(outcome.errorText)")
+    #expect(outcome.text.contains("main.release"))
   }
 }

@@ -121,6 +121,20 @@ struct CodeAnswerTests {
       "'Thread 1: \"*** -[NSConcreteTextStorage attribute:]: Range or index out of bounds\"'", "NSRangeException"),
     Question("'The application terminated due to signal 9.'", "SIGKILL"),
     Question("'LIBXPC 4'", "LIBXPC 4 XPC_EXIT_REASON_SIGTERM_TIMEOUT"),
+    Question(
+      "'Fatal signal 11 (SIGSEGV), code 1 (SEGV_MAPERR), fault addr 0x0 in tid 8 (main), pid 8 (shop)'",
+      "SIGSEGV / SEGV_MAPERR"),
+    Question("'Worker (pid:12) was sent SIGKILL! Perhaps out of memory?'", "SIGKILL"),
+    Question("'make: *** [Makefile:3: test] Error 139'", "Error 139: ended by SIGSEGV"),
+    Question(
+      "'make[1]: *** [test] Segmentation fault (core dumped)'",
+      "\"make[1]: *** [test] Segmentation fault (core dumped)\": SIGSEGV"),
+    Question("'Command pay returned non-zero exit status -11.'", "exit status -11: ended by SIGSEGV"),
+    Question("'[1]+  Terminated              ./shop'", "\"[1]+  Terminated              ./shop\": SIGTERM"),
+    Question(
+      "'shop.service: Failed with result 'oom-kill'.'", "\"shop.service: Failed with result 'oom-kill'.\": SIGKILL"),
+    Question("OS_REASON_JETSAM", "namespace JETSAM"),
+    Question("'OS_REASON_CODESIGNING 2'", "CODESIGNING 2 INVALID_PAGE"),
     Question("bug_type 309", "bug_type 309, 109: crash report"),
     Question("'\"bug_type\":\"298\"'", "bug_type 298, 198, 98: jetsam event"),
   ]
@@ -132,6 +146,35 @@ struct CodeAnswerTests {
     #expect(answers.first?.readings.map(\.title) == question.titles)
   }
 
+  /// A message may end with the words that shells print of signals, or stand above them.
+  @Test(arguments: [
+    ("*** stack smashing detected ***: terminated", "Stack smashing"),
+    ("*** buffer overflow detected ***: terminated", "Buffer overflow detected"),
+    ("free(): invalid pointer\nAborted (core dumped)", "Pointer not allocated"),
+    ("terminate called after throwing an instance of 'std::out_of_range'\nAborted", "std::out_of_range"),
+    ("thread 'main' panicked at 'index out of bounds: the len is 3 but the index is 9'", "Index out of bounds (Rust)"),
+    ("thread 'main' panicked at src/main.rs:3:5:", "Rust panic"),
+    ("called `Option::unwrap()` on a `None` value", "Value missing (Rust)"),
+    ("thread 'main' has overflowed its stack\nAborted (core dumped)", "Stack overflow (Rust)"),
+    ("panic: runtime error: invalid memory address or nil pointer dereference", "Nil pointer (Go)"),
+    (
+      "panic: runtime error: invalid memory address or nil pointer dereference\n[signal SIGSEGV: segmentation violation]",
+      "Nil pointer (Go)"
+    ),
+    ("panic: runtime error: index out of range [5] with length 3", "Index out of range (Go)"),
+    ("panic: out of stock", "Go panic"), ("fatal error: all goroutines are asleep - deadlock!", "Deadlock (Go)"),
+    ("fatal error: sync: unlock of unlocked mutex", "Lock not held (Go)"),
+    ("fatal error: runtime: out of memory", "Out of memory (Go)"),
+    ("==7==ERROR: AddressSanitizer: heap-use-after-free on address 0x602000000010", "Use after free (sanitizer)"),
+    ("==7==ERROR: AddressSanitizer: SEGV on unknown address 0x000000000000", "Access error (sanitizer)"),
+    ("WARNING: ThreadSanitizer: data race (pid=7)", "Data race (sanitizer)"),
+    ("memory allocation of 8589934592 bytes failed", "No memory left"),
+    ("till.c:7:9: runtime error: signed integer overflow: 2147483647 + 1", "Undefined behaviour (sanitizer)"),
+  ])
+  func `A message says more than the words of a signal`(line: String, title: String) {
+    #expect(CodeAnswer.answers(to: [line]).map { $0.readings.map(\.title) } == [[title]])
+  }
+
   @Test(arguments: [
     "Invalid memory reference (signal: 11, SIGSEGV)", "the guard page of the stack was hit, SIGSEGV in a trap handler",
     "lost memory: the abort handler of the foreground task got signal SIGSEGV",
@@ -140,6 +183,22 @@ struct CodeAnswerTests {
     let answers = CodeAnswer.answers(to: [line])
     #expect(answers.allSatisfy { $0.readings.map(\.title) == ["SIGSEGV"] })
     #expect(!answers.isEmpty)
+  }
+
+  @Test func `A status in the words of Kubernetes is no signal of a shell`() {
+    let answers = CodeAnswer.answers(to: ["Last State: Terminated  Reason: Error  Exit Code: 139"])
+    #expect(answers.map { $0.readings.first?.title } == ["Exit Code 139: ended by SIGSEGV"])
+  }
+
+  @Test(arguments: ["error: Exited with unexpected signal code 11", "error: Exited with signal code 11"])
+  func `The number of a signal of SwiftPM is one`(line: String) {
+    #expect(CodeAnswer.answers(to: [line]).map { $0.readings.first?.title } == ["SIGSEGV"])
+  }
+
+  @Test(arguments: ["The program sold seven tins of paint", "job killed: quota of the month"])
+  func `A sentence without a code has one error`(line: String) {
+    let answers = CodeAnswer.answers(to: [line])
+    #expect(answers.count == 1 && answers.first?.isKnown == false)
   }
 
   @Test(arguments: [

@@ -17,6 +17,9 @@ struct GoroutineTests {
     var pc = base + 0x300
     var sp: UInt64 = 0x2_0800
     var owner = machine
+    /// Whether the dump has the runtime's records of the thread, or only its stacks.
+    var hasMachine = true
+    var hasSystem = true
   }
 
   private static func walk(_ layout: Layout) throws -> StackWalker.Walk {
@@ -32,13 +35,13 @@ struct GoroutineTests {
     process.module("App", at: base, size: 0x1000, id: id)
     // Behind the function that switched is a word of an earlier call.
     process.memory(at: 0x8000, [base + 0x210, base + 0x420, 0, 0])
-    process.memory(at: system, [0x8000, 0x9000, 0, 0, 0, 0, machine, 0, 0, system])
+    if layout.hasSystem { process.memory(at: system, [0x8000, 0x9000, 0, 0, 0, 0, machine, 0, 0, system]) }
     var words = [UInt64](repeating: 0, count: 64)
     words[0] = system
     // The runtime has a `g` for signals, too, whose state was never saved.
     words[10] = 0x1_3000
     words[Int(layout.current / 8)] = goroutine
-    process.memory(at: machine, words)
+    if layout.hasMachine { process.memory(at: machine, words) }
     process.memory(at: 0x1_3000, [0x3_0000, 0x3_1000, 0, 0, 0, 0, machine, 0, 0, 0x1_3000])
     process.memory(at: goroutine, [0x2_0000, 0x2_1000, 0, 0, 0, 0, layout.owner, layout.sp, layout.pc, goroutine])
     process.memory(at: 0x2_0800, [base + 0x410, base + 0x510, base + 0x601, 0])
@@ -72,6 +75,14 @@ struct GoroutineTests {
       let walk = try Self.walk(layout)
       #expect(Self.functions(walk) == [1, 2] && walk.end == .noCaller)
     }
+  }
+
+  @Test(arguments: [Layout(hasMachine: false), Layout(hasSystem: false)])
+  private func `A dump without the records of Go's runtime has no caller of the function that switched`(
+    _ layout: Layout
+  ) throws {
+    let walk = try Self.walk(layout)
+    #expect(Self.functions(walk) == [1, 2] && walk.end == .missingMemory)
   }
 
   @Test func `Another function with such a register has its own caller`() throws {

@@ -4,6 +4,7 @@
 #include <sys/sysinfo.h>
 
 #include "capture.h"
+#include "goroutine.h"
 #include "interrupted.h"
 #include "memory.h"
 #include "proc.h"
@@ -179,16 +180,50 @@ CRASH_TIME static const ucontext_t *find_context(struct thread *thread) {
   return atomic_load_explicit(&thread->context, memory_order_relaxed);
 }
 
-// For a thread in a signal handler with an alternate stack, writes the stack that it used before.
-CRASH_TIME static void write_interrupted_stack(struct dump_writer *writer, const struct thread *thread,
-                                               uint64_t pointer) {
-  if (pointer == 0) return;
+// The stack that a thread in a signal handler with an alternate stack used before.
+CRASH_TIME static uint64_t interrupted_pointer(const struct thread *thread, const ucontext_t *context,
+                                               const struct registers *registers) {
+  return context != NULL ? interrupted_stack_pointer(context, &thread->program_stack)
+                         : interrupted_stack_search(registers_stack_pointer(registers));
+}
+
+CRASH_TIME static bool is_on_goroutine(const struct goroutine *goroutine, uint64_t pointer) {
+  return pointer - goroutine->stack_start < goroutine->stack_end - goroutine->stack_start;
+}
+
+// Writes the used part of the goroutine's stack, unless the thread's own or its interrupted stack is the same.
+CRASH_TIME static void write_goroutine_stack(struct dump_writer *writer, const struct goroutine *goroutine,
+                                             const struct thread *thread, uint64_t own, uint64_t interrupted) {
+  if (goroutine->address == 0) return;
+  if (is_on_goroutine(goroutine, own) || is_on_goroutine(goroutine, interrupted)) return;
+  uint64_t size = goroutine->stack_end - goroutine->stack_pointer;
+  size = memory_readable(goroutine->stack_pointer, size < stack_limit(thread) ? size : stack_limit(thread));
+  if (size > 0) write_region(writer, goroutine->stack_pointer, size);
+}
+
+CRASH_TIME static void write_record(struct dump_writer *writer, uint64_t address, uint64_t size) {
+  size = memory_readable(address, size);
+  if (address != 0 && size > 0) write_region(writer, address, size);
+}
+
+// Writes the stacks that a thread used before its current one.
+CRASH_TIME static void write_other_stacks(struct dump_writer *writer, const struct thread *thread,
+                                          const struct registers *registers, uint64_t interrupted) {
   uint64_t start;
-  uint64_t size;
-  find_stack(pointer, thread->data_address, stack_limit(thread), &start, &size);
-  if (size == 0) return;
+  uint64_t size = 0;
+  if (interrupted != 0) find_stack(interrupted, thread->data_address, stack_limit(thread), &start, &size);
+  struct goroutine goroutine;
+  bool is_go = goroutine_of(&goroutine, registers);
+  if (size == 0 && !is_go) return;
   dump_array_start(writer, kThreadContextMemoryRegions);
-  write_region(writer, start, size);
+  if (size > 0) write_region(writer, start, size);
+  if (is_go) {
+    write_record(writer, goroutine.machine, kMachineSize);
+    write_record(writer, goroutine.system, kGoroutineSize);
+    if (goroutine.current != goroutine.system) write_record(writer, goroutine.current, kGoroutineSize);
+    if (goroutine.current != goroutine.address) write_record(writer, goroutine.address, kGoroutineSize);
+    write_goroutine_stack(writer, &goroutine, thread, registers_stack_pointer(registers), interrupted);
+  }
   dump_array_end(writer);
 }
 
@@ -235,9 +270,7 @@ CRASH_TIME void write_thread(struct capture *capture) {
       dump_u64(writer, kStackRegionAddress, start);
       dump_memory(writer, kStackRegionData, start, size);
     }
-    write_interrupted_stack(writer, thread,
-                            context != NULL ? interrupted_stack_pointer(context, &thread->program_stack)
-                                            : interrupted_stack_search(registers_stack_pointer(registers)));
+    write_other_stacks(writer, thread, registers, interrupted_pointer(thread, context, registers));
   }
   dump_map_end(writer);
   if (thread->capture >= kCapturedByProc) {

@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
+internal import CrashpadBytes
+
 extension CodeParser {
   // MARK: Exit statuses
 
   // Shells, Docker and Kubernetes report a program that a signal ended as 128 and the signal's number; Python and Go as the
   // number with a minus sign.
 
-  /// Parses "exit code 137", "exit status 139", "exited with code 134", "returncode -11".
+  /// Parses "exit code 137", "exit status 139", "exited with code 134", "returncode -11", make's "*** [test] Error 139".
   mutating func exitStatus() -> CodeAnswer? {
     let start = position
-    guard let first = token?.upper, Self.exitWords.contains(first) || isNonZero else { return nil }
+    guard let first = token?.upper, Self.exitWords.contains(first) || isNonZero || isOfMake else { return nil }
     position += 1
     while let word = token?.upper, Self.statusWords.contains(word) { position += 1 }
     guard let word = token, let number = word.number else {
@@ -20,6 +22,11 @@ extension CodeParser {
     if let signal = Self.endingSignal(number, word) { return CodeAnswer(query, Self.ending(query, by: signal)) }
     if number > 0xffff, let row = MeaningTable.terminationCode(number) ?? MeaningTable.windows(number) {
       return CodeAnswer(query, [CodeReading(row)])
+    }
+    if number == 0 {
+      return CodeAnswer(
+        query, unknown: "0 says that the program ended by itself and had no error: no signal ended it",
+        collect: ["the last lines that it printed"])
     }
     if let meaning = Self.shellStatuses[number], !word.isHexadecimal {
       return CodeAnswer(
@@ -35,6 +42,8 @@ extension CodeParser {
   private var isNonZero: Bool {
     token?.upper == "NON-ZERO" && token(at: 1).map { Self.statusWords.contains($0.upper) } == true
   }
+
+  private var isOfMake: Bool { token?.upper == "ERROR" && text.hasPrefix("make") && text.containsBytes(": *** ") }
 
   private static let exitWords: Set<String> = ["EXIT", "EXITED", "EXITCODE", "RETURNCODE", "RC"]
   private static let statusWords: Set<String> = ["WITH", "CODE", "STATUS", "VALUE", "NON-ZERO"]

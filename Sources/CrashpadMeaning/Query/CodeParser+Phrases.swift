@@ -95,6 +95,7 @@ extension CodeParser {
     ("illegal instruction", 4), ("illegal hardware instruction", 4), ("trace/breakpoint trap", 5),
     ("trace/bpt trap", 5), ("floating point exception", 8), ("floating-point exception", 8), ("abort trap", 6),
     ("bad system call", 31), ("invalid system call", 31), ("oomkilled", 9), ("terminated due to memory issue", 9),
+    ("oom-kill", 9), ("oom_kill", 9), ("killed by the oom killer", 9),
     ("broken pipe", 13), ("cpu time limit exceeded", 24), ("cpu limit exceeded", 24), ("file size limit exceeded", 25),
   ]
   /// Words that have another meaning in a sentence.
@@ -106,16 +107,17 @@ extension CodeParser {
   private static let wordsOfZsh: [(String, UInt64)] = [("abort", 6), ("trace trap", 5), ("alarm", 14)]
 
   /// The answer to the line of a shell about a program that a signal ended, which has the words of the signal and at most its
-  /// number, "(core dumped)" and the command: "Killed: 9", "bash: line 1: 812 Aborted  (core dumped) ./shop", "zsh: abort
-  /// ./shop"; nil for other text.
+  /// number, "(core dumped)" and the command: "Killed: 9", "bash: line 1: 812 Aborted  (core dumped) ./shop", "[1]+  Terminated
+  /// ./shop", "zsh: abort  ./shop"; nil for other text.
   func shellLine() -> CodeAnswer? {
     let line = text.lowercased()
     let isOfZsh = line.hasPrefix("zsh: ")
-    let words = Self.phrases + Self.wholeLines + (isOfZsh ? Self.wordsOfZsh : [])
     var rest = line[...]
     while true {
-      // Bash has the number of the process in front of the words.
-      let start = rest.drop { "0123456789 ".contains($0) }
+      // The number of a job or of the process is in front of the words.
+      let start = rest.drop { "0123456789 []+-".contains($0) }
+      let isShell = Self.mayPrecede(line[..<rest.startIndex])
+      let words = Self.phrases + (isShell ? Self.wholeLines : []) + (isOfZsh ? Self.wordsOfZsh : [])
       for (name, signal) in words where start.hasPrefix(name) {
         let behind = start.dropFirst(name.count)
         if let row = MeaningTable.signal(signal, on: .linux), Self.mayFollow(behind, row, isOfZsh: isOfZsh) {
@@ -124,6 +126,14 @@ extension CodeParser {
       }
       guard let colon = rest.firstRange(of: ": ") else { return nil }
       rest = rest[colon.upperBound...]
+    }
+  }
+
+  /// Whether a shell writes this in front of the words of a signal: its own name or the script's, and the line; or Apple's reports.
+  private static func mayPrecede(_ text: Substring) -> Bool {
+    text.split(separator: ":").map { $0.drop { $0 == " " } }.allSatisfy { part in
+      part.isEmpty || part == "termination signal"
+        || (part.hasPrefix("line ") ? part.dropFirst(5).allSatisfy(\.isNumber) : !part.contains(" "))
     }
   }
 
@@ -147,7 +157,7 @@ extension CodeParser {
 
   private func ended(by row: CodeMeaning, _ line: String) -> CodeAnswer {
     var facts: [DecodedFact] = []
-    if line.containsBytes("oomkilled") { facts = [DecodedFact("cause", Self.noMemory)] }
+    if line.containsBytes("oom") { facts = [DecodedFact("cause", Self.noMemory)] }
     if line.containsBytes("memory issue") {
       facts = [DecodedFact("cause", "the system, as the app used more memory than it may, or the device had none left")]
     }

@@ -31,26 +31,51 @@ struct CodeParser {
 
   mutating func answers() -> [CodeAnswer] {
     if let answer = unitStatus() { return [answer] }
-    if isCopied, let answer = kernelLine() ?? shellLine() { return [answer] }
+    let message = EvidenceSearch.all.message(text)
+    // A message says more than the words of a signal, and may end with them: "*** stack smashing detected ***: terminated".
+    let isExact = message.map { $0.grounds.level < .general } ?? false
+    if isCopied, let answer = kernelLine() ?? (isExact ? nil : shellLine()) { return [answer] }
     let found = codes()
     let isNamed = found.contains { !$0.isNumber && $0.answer.isKnown }
-    if !isNamed, let answer = phrase() { return [answer] }
+    if !isNamed, !isExact, let answer = phrase() { return [answer] }
     // A number in a line that names a code is of something else: a process, a line, an address.
     let isSentence = isCopied && found.count { !$0.isNumber } >= Self.wordsOfSentence
-    let answers = found.filter { !isSentence && (!isCopied || !isNamed) || !$0.isNumber }.map(\.answer)
+    let answers = Self.merged(found.filter { !isSentence && (!isCopied || !isNamed) || !$0.isNumber }.map(\.answer))
     let unknown = answers.filter { !$0.isKnown && $0.unknown?.owner == nil }
     // A message may contain words that are also codes. If any word is not a code, the
     // text is matched as a message first.
     if unknown.isEmpty && !answers.isEmpty { return answers }
     // Such words as "fatal error" say less than a code that is named beside them, and may be of another runtime.
-    let message = EvidenceSearch.all.message(text).flatMap { isNamed && $0.grounds.level >= .general ? nil : $0 }
-    if let row = message ?? MeaningTable.kernelTriage(text) ?? named(text) ?? EvidenceSearch.all.function(text) {
+    let says = isNamed && message.map { $0.grounds.level > .cause } ?? false ? nil : message
+    if let row = named(text) ?? says ?? MeaningTable.kernelTriage(text) ?? EvidenceSearch.all.function(text) {
       return [CodeAnswer(text, [CodeReading(row)])]
     }
     let known = answers.filter { $0.isKnown || $0.unknown?.owner != nil }
     if isCopied, !known.isEmpty { return known }
-    if answers.isEmpty { return [Self.unknownName(text, text)] }
+    // One error for a sentence, and not one for each of its words.
+    if answers.isEmpty || isSentence { return [Self.unknownName(text, text)] }
     return answers
+  }
+
+  /// Without answers that another one contains, such as those to "signal 11 (SIGSEGV), code 1 (SEGV_MAPERR)".
+  private static func merged(_ answers: [CodeAnswer]) -> [CodeAnswer] {
+    var merged: [CodeAnswer] = []
+    for answer in answers {
+      guard answer.readings.count == 1, let title = answer.readings.first?.title else {
+        merged.append(answer)
+        continue
+      }
+      func isPart(_ other: CodeAnswer) -> Bool {
+        other.readings.count == 1
+          && other.readings.first.map { $0.title == title || $0.title.hasPrefix(title + " / ") } ?? false
+      }
+      if merged.contains(where: isPart) { continue }
+      merged.removeAll { other in
+        other.readings.count == 1 && other.readings.first.map { title.hasPrefix($0.title + " / ") } ?? false
+      }
+      merged.append(answer)
+    }
+    return merged
   }
 
   /// As many words that are no codes make a sentence, whose numbers are none either.
@@ -178,7 +203,8 @@ struct CodeParser {
     case "FASTFAIL", "FAST_FAIL":
       if let number = takeNumber() { return end(rows(CodeMeaning.fastFails, number), number, "a reason of __fastfail") }
     case "SIGNAL" where start == 0 || tokens[start - 1].upper != "NAMESPACE":
-      // In "Namespace SIGNAL, Code 11" the code is a Darwin signal.
+      // In "Namespace SIGNAL, Code 11" the code is a Darwin signal. SwiftPM writes "unexpected signal code 11".
+      if self.token?.upper == "CODE", self.token(at: 1)?.number != nil { position += 1 }
       if self.token?.number != nil, let number = takeNumber() {
         return end(Self.signals(number), number, "a signal")
       }

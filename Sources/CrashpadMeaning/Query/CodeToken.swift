@@ -9,10 +9,14 @@ struct CodeToken {
   init(_ text: some StringProtocol) {
     // Python writes Signals.SIGSEGV.
     let isQualified = text.hasPrefix("Signals.SIG") || text.hasPrefix("signal.SIG")
-    let name = String(isQualified ? text.drop { $0 != "." }.dropFirst() : text[...])
+    // The kernel of iOS writes OS_REASON_JETSAM for the namespace JETSAM.
+    let ofKernel = "OS_REASON_"
+    let name = String(
+      isQualified ? text.drop { $0 != "." }.dropFirst() : text.dropFirst(text.hasPrefix(ofKernel) ? ofKernel.count : 0))
     // The period of a sentence: "terminated due to signal 9."
     let word = name.hasSuffix(".") ? name.dropLast() : ""
-    self.text = !word.isEmpty && word.allSatisfy(\.isNumber) ? String(word) : name
+    self.text =
+      !word.isEmpty && (word.hasPrefix("-") ? word.dropFirst() : word).allSatisfy(\.isNumber) ? String(word) : name
     upper = self.text.uppercased()
     let digits = self.text
     if digits.hasPrefix("0x") || digits.hasPrefix("0X") {
@@ -37,7 +41,7 @@ struct CodeToken {
   /// Splits a line into words at blanks and punctuation.
   static func tokens(_ text: String) -> [CodeToken] {
     let separators: Set<Character> = [
-      " ", "\t", "\n", "\r\n", ",", ";", ":", "(", ")", "[", "]", "{", "}", "\"", "/", "|", "=", "<", ">",
+      " ", "\t", "\n", "\r\n", ",", ";", ":", "!", "?", "(", ")", "[", "]", "{", "}", "\"", "/", "|", "=", "<", ">",
     ]
     return text.split { separators.contains($0) }.map { CodeToken($0) }
   }

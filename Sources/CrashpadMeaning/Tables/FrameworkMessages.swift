@@ -219,28 +219,5 @@ extension CodeMeaning {
       "An exception of .NET was not caught", by: "the runtime, by abort(): SIGABRT",
       advice: ["The message has the exception's type and its managed stack."],
       .file(".NET", "runtime, unhandled exceptions")),
-    system(
-      .cause, of: .go, "Concurrent use of a Go map",
-      ["concurrent map writes", "concurrent map read and map write", "concurrent map iteration and map write"],
-      "Two goroutines used one map at once, and one of them changed it",
-      by: "the Go runtime: exit status 2, or SIGABRT with GOTRACEBACK=crash",
-      advice: ["Guard the map with a lock, or use sync.Map; the race detector (-race) finds both places."],
-      .file("Go", "src/internal/runtime/maps/map.go")),
-    system(
-      .general, of: .go, "Error of the Go runtime",
-      [
-        "unexpected signal during runtime execution", "goroutine stack exceeds ", "sync: unlock of unlocked mutex",
-        "sync: runlock of unlocked", "found bad pointer in go heap", "runtime: out of memory",
-        "runtime: cannot allocate memory",
-      ],
-      "The Go runtime ended the program because of an error that can't be recovered",
-      by: "the Go runtime: exit status 2, or SIGABRT with GOTRACEBACK=crash",
-      advice: ["Read the traceback behind it: it begins with the goroutine that failed."],
-      .file("Go", "src/runtime/panic.go")),
-    system(
-      .kind, of: .go, "Go panic", ["panic: runtime error", "fatal error: all goroutines are asleep", "panic: "],
-      "A Go program panicked", by: "the Go runtime: exit status 2, or SIGABRT with GOTRACEBACK=crash",
-      advice: ["Read the traceback behind it: it begins with the goroutine that panicked."],
-      .file("Go", "src/runtime/panic.go")),
   ]
 }

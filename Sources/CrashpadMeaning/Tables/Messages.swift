@@ -34,7 +34,7 @@ extension CodeMeaning {
   /// Messages of runtimes. A message is identified by the texts in `aliases`, or by the name of its exception. Which of
   /// several rows counts is in `EvidenceSearch`, whatever their order here.
   static let messages: [CodeMeaning] =
-    together(swiftMessages, objectiveCMessages, systemMessages, cxxMessages, frameworkMessages)
+    together(swiftMessages, objectiveCMessages, systemMessages, cxxMessages, frameworkMessages, languageMessages)
 
   /// The rows of several tables. The operator + copies those of the first ones again for each table.
   static func together(_ tables: [CodeMeaning]...) -> [CodeMeaning] {
@@ -454,13 +454,14 @@ extension CodeMeaning {
       advice: ["Look for the functions that repeat in the stack, and for the end of their recursion."],
       .reports("written by macOS 13, iOS 16 and later"), grounds: Grounds(.cause, explainsFaults: true)),
     system(
-      .kind, of: .rust, "Rust panic", ["panicked at"], "A Rust program panicked",
-      by: "the Rust runtime, by abort() where panics abort",
-      advice: ["The message names file and line."], .file("Rust", "library/std/src/panicking.rs")),
-    system(
-      .cause, of: .cxx, "Out of memory (C++)", ["std::bad_alloc", "cannot allocate memory", "out of memory"],
+      .cause, of: .cxx, "Out of memory (C++)", ["std::bad_alloc"],
       "Memory could not be allocated", by: cxx,
       causes: ["A size that is wrong, or a limit of the process or container."],
       advice: ["Look at the size in the stack, and at the limits."], .file("C++", "operator new")),
+    system(
+      .kind, "No memory left", ["cannot allocate memory", "out of memory", "memory allocation of "],
+      "The message says that there was no memory left", by: "the program or a library, which could not go on",
+      causes: ["A size that is wrong, or a limit of the process or container."],
+      advice: ["Look at the size in the stack, and at the limits."], .file("C", "errno.h, ENOMEM")),
   ]
 }

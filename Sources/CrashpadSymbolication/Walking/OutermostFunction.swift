@@ -3,7 +3,7 @@
 ///
 /// The name alone is no evidence where programs may have a function of that name; then the module's name has to fit too.
 /// Sources: sysdeps/*/start.S, clone3.S and dl-machine.h of glibc, crt/ and src/thread of musl, dyld's startup, libpthread's start,
-/// ntdll, and Go's src/runtime/asm_*.s.
+/// ntdll, and Go's src/runtime/asm_*.s and sys_linux_*.s.
 enum OutermostFunction {
   private static let names: [String: [String]] = [
     // The prefixes of the names of modules without directories; none for names that are reserved for the system.
@@ -14,6 +14,7 @@ enum OutermostFunction {
     "thread_start": ["libsystem_pthread", "libsystem_c"], "start_wqthread": ["libsystem_pthread", "libsystem_c"],
     "RtlUserThreadStart": ["ntdll"], "_RtlUserThreadStart": ["ntdll"], "__RtlUserThreadStart": ["ntdll"],
     "runtime.goexit": [], "runtime.goexit.abi0": [], "runtime.rt0_go": [], "runtime.rt0_go.abi0": [],
+    "runtime.clone": [], "runtime.clone.abi0": [],
   ]
 
   /// - Parameters:

@@ -71,23 +71,18 @@ package final class WalkedMemory: Sendable {
     return upper <= end
   }
 
-  private func index(of address: UInt64) -> Int? {
-    let next = regions.indices.partitioningIndex { regions[$0].address > address }
-    return stride(from: next - 1, through: max(0, next - 8), by: -1).first { address <= regions[$0].last }
+  private func index(of address: UInt64) -> Int? { place(of: 1, at: address)?.index }
+
+  @inline(__always)
+  private func place(of count: Int, at address: UInt64) -> (index: Int, offset: Int)? {
+    regions.indices.lastHolding(count, at: address) { (regions[$0].address, regions[$0].content.count) }
   }
 
   @inline(__always)
   private func load(_ address: UInt64, _ count: Int, _ read: (RawSpan, Int) -> UInt64) -> UInt64? {
-    let next = regions.indices.partitioningIndex { regions[$0].address > address }
-    // An earlier region may extend further than the one that begins last.
-    for index in stride(from: next - 1, through: max(0, next - 8), by: -1) {
-      let region = regions[index]
-      let offset = address - region.address
-      guard offset < UInt64(region.content.count), region.content.count - Int(offset) >= count else { continue }
-      return file.withBytes { input in
-        snapshot.withBytes(of: region.content, in: input) { read($0, Int(offset)) }
-      }
+    guard let (index, offset) = place(of: count, at: address) else { return nil }
+    return file.withBytes { input in
+      snapshot.withBytes(of: regions[index].content, in: input) { read($0, offset) }
     }
-    return nil
   }
 }
