@@ -15,17 +15,51 @@ extension ProcessSnapshot {
     let memory = capturedMemory.sorted { $0.address < $1.address }
     var found: [GoThread] = []
     for thread in threads where found.count < Self.maximumThreads {
-      let known = GoThread(thread.context) { address in
-        memory.indices.lastHolding(8, at: address) { (memory[$0].address, memory[$0].content.count) }
-          .map { index, offset in withBytes(of: memory[index].content, in: bytes) { $0.uint64(at: offset) } }
-      }
+      let known =
+        GoThread(thread.context) { word($0, of: memory, in: bytes) }
+        ?? (thread.id == exception?.threadID ? goThread(calling: thread, memory, in: bytes) : nil)
       if let known { found.append(known) }
     }
     return found
   }
+
+  /// The crashed thread, if a goroutine called C on its stack.
+  private func goThread(calling thread: ThreadSnapshot, _ memory: [MemoryRegion], in bytes: RawSpan) -> GoThread? {
+    guard let stack = thread.stack, !stack.isSynthetic else { return nil }
+    let candidates = withBytes(of: stack.region.content, in: bytes) { GoThread.candidates(in: $0, system.architecture) }
+    for candidate in candidates {
+      if let found = GoThread(calling: candidate, { word($0, of: memory, in: bytes) }) { return found }
+    }
+    return nil
+  }
+
+  private func word(_ address: UInt64, of memory: [MemoryRegion], in bytes: RawSpan) -> UInt64? {
+    memory.indices.lastHolding(8, at: address) { (memory[$0].address, memory[$0].content.count) }
+      .map { index, offset in withBytes(of: memory[index].content, in: bytes) { $0.uint64(at: offset) } }
+  }
 }
 
 extension GoThread {
+  /// The part of a stack that is searched for the address of a goroutine's record, from the stack pointer on.
+  private static var searchedStack: Int { 32 << 10 }
+
+  /// The words of a stack that may be the address of a goroutine's record: Go calls C on another stack, where that record's
+  /// address is in the frame of `asmcgocall`. Sources: Go's src/runtime/malloc.go, where its memory begins.
+  package static func candidates(in stack: RawSpan, _ architecture: CPUArchitecture) -> [UInt64] {
+    let start: UInt64
+    switch architecture {
+    case .x86_64: start = 0xc0
+    case .arm64: start = 0x40
+    default: return []
+    }
+    var candidates: [UInt64] = []
+    for offset in stride(from: 0, through: min(stack.byteCount, searchedStack) - 8, by: 8) {
+      let word = stack.uint64(at: offset)
+      if word >> 32 == start, word % 8 == 0 { candidates.append(word) }
+    }
+    return candidates
+  }
+
   /// The maximum size of a goroutine's stack in bytes.
   private static var maximumStack: UInt64 { 1 << 20 }
 

@@ -53,6 +53,10 @@ struct DumpFacts {
 
   /// The records that lead to the stack of a goroutine stay as a stack does.
   private mutating func readGoroutines(_ bytes: RawSpan) {
+    for content in contents where goroutines.count < Self.maximumGoThreads {
+      let stack = bytes.extracting(content.offset..<content.end)
+      goroutines.formUnion(GoThread.candidates(in: stack, architecture == .arm64 ? .arm64 : .x86_64))
+    }
     let sorted = regions.sorted { $0.address < $1.address }
     var count = 0
     for current in goroutines.sorted() where count < Self.maximumGoThreads {

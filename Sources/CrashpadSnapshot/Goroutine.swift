@@ -74,6 +74,12 @@ package struct GoThread: Sendable {
     goroutine = Goroutine(of: machine, besides: system, word)
   }
 
+  /// A thread that called C for a goroutine; nil if this is not the address of its record.
+  package init?(calling goroutine: UInt64, _ word: (UInt64) -> UInt64?) {
+    self.init(current: goroutine, word)
+    guard self.goroutine?.address == goroutine else { return nil }
+  }
+
   /// The places of the records.
   package var records: [(start: UInt64, end: UInt64)] {
     var records = [(machine, machine &+ Goroutine.machineSize)]

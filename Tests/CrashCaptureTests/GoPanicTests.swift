@@ -32,6 +32,28 @@ struct GoPanicTests {
     func main() { C.free(C.malloc(3)); closeTill() }
     """
 
+  /// The C function uses the register that has the goroutine in code of Go.
+  private static let callOfC = """
+    package main
+    /*
+    static int deep(int *p) {
+    #if defined(__x86_64__)
+      __asm__ volatile("xor %%r14d, %%r14d" ::: "r14");
+    #else
+      __asm__ volatile("mov x28, 0" ::: "x28");
+    #endif
+      return *p + 1;
+    }
+    __attribute__((noinline)) static int price_of(int *p) { return deep(p) * 2; }
+    */
+    import "C"
+    //go:noinline
+    func price(n int) int { return int(C.price_of(nil)) + n }
+    //go:noinline
+    func basket(n int) int { return price(n+1) + 1 }
+    func main() { println(basket(2)) }
+    """
+
   /// Runs a program until it crashes; then `script`, with the dump's path in `$dump`.
   private static func crash(_ source: String, then script: String) throws -> Tool.Outcome {
     let folder = try TemporaryFolder()
@@ -58,20 +80,33 @@ struct GoPanicTests {
     #expect(outcome.text.contains(" · main.pay"))
   }
 
+  /// Go calls C on a stack of its runtime, from which only a word that it leaves there leads to the goroutine's.
+  @Test(.enabled(if: ServerTests.path(of: "go") != nil, "go is not installed"))
+  func `A crash in C has the functions of Go that called it`() throws {
+    let outcome = try Self.crash(Self.callOfC, then: Self.stacks)
+    #expect(
+      outcome.text.split(separator: "\n").prefix(4)
+        == ArraySlice(repeatElement("main.price main.basket main.main ", count: 4)),
+      "\(outcome.text)\(outcome.errorText)")
+    #expect(outcome.text.contains("bad-access[null] · deep"))
+  }
+
+  /// Prints the functions of the program on the stacks of a dump, its minidump and both redacted; and its group.
+  private static let stacks = """
+    crashpadctl convert -q "$dump" -o whole.dmp
+    crashpadctl redact -q "$dump" -o redacted && crashpadctl redact -q whole.dmp -o redacted.dmp
+    for file in "$dump" whole.dmp redacted redacted.dmp; do
+      crashpadctl symbolize "$file" --symbols program |
+        sed -n 's/^[> ]*[0-9]*  \\(main[.][a-zA-Z]*\\) .*/\\1/p' | tr '\\n' ' '
+      echo
+    done
+    crashpadctl group --format csv "$dump"
+    """
+
   /// Go's runtime raises fatal errors on a stack of its own, from which only its records lead to the goroutine's.
   @Test(.enabled(if: ServerTests.path(of: "go") != nil, "go is not installed"))
   func `A fatal error has the goroutine's stack, and so have its minidump and its redacted copy`() throws {
-    let outcome = try Self.crash(
-      Self.fatalError,
-      then: """
-        crashpadctl convert -q "$dump" -o whole.dmp
-        crashpadctl redact -q "$dump" -o redacted && crashpadctl redact -q whole.dmp -o redacted.dmp
-        for file in "$dump" whole.dmp redacted redacted.dmp; do
-          crashpadctl symbolize "$file" --symbols program | sed -n 's/^[> ]*[0-9]*  \\(main[.][a-zA-Z]*\\) .*/\\1/p' | tr '\\n' ' '
-          echo
-        done
-        crashpadctl group --format csv "$dump"
-        """)
+    let outcome = try Self.crash(Self.fatalError, then: Self.stacks)
     #expect(
       outcome.text.split(separator: "\n").prefix(4)
         == ArraySlice(repeatElement("main.release main.closeTill main.main ", count: 4)),

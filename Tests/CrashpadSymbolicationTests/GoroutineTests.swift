@@ -20,6 +20,8 @@ struct GoroutineTests {
     /// Whether the dump has the runtime's records of the thread, or only its stacks.
     var hasMachine = true
     var hasSystem = true
+    /// The word that `asmcgocall` leaves in its frame.
+    var called: UInt64 = 0
   }
 
   private static func walk(_ layout: Layout) throws -> StackWalker.Walk {
@@ -34,7 +36,7 @@ struct GoroutineTests {
     var process = try TestProcess(.x86_64, symbolFiles: [text])
     process.module("App", at: base, size: 0x1000, id: id)
     // Behind the function that switched is a word of an earlier call.
-    process.memory(at: 0x8000, [base + 0x210, base + 0x420, 0, 0])
+    process.memory(at: 0x8000, [base + 0x210, base + 0x420, 0, 0, 0, 0, layout.called, 0, 0, 0])
     if layout.hasSystem { process.memory(at: system, [0x8000, 0x9000, 0, 0, 0, 0, machine, 0, 0, system]) }
     var words = [UInt64](repeating: 0, count: 64)
     words[0] = system
@@ -83,6 +85,21 @@ struct GoroutineTests {
   ) throws {
     let walk = try Self.walk(layout)
     #expect(Self.functions(walk) == [1, 2] && walk.end == .missingMemory)
+  }
+
+  @Test(arguments: ["runtime.asmcgocall", "runtime.asmcgocall.abi0"])
+  func `A function that calls C leads to its caller on the goroutine's stack`(_ function: String) throws {
+    let walk = try Self.walk(Layout(function: function, called: Self.goroutine))
+    // The goroutine's saved stack pointer is that of the function.
+    #expect(Self.functions(walk) == [1, 2, 4, 5, 6])
+    #expect(walk.end == .done)
+  }
+
+  @Test func `A function that calls C has no caller where its frame has no goroutine`() throws {
+    for word in [0, Self.system, Self.machine, 0x1_3000] {
+      let walk = try Self.walk(Layout(function: "runtime.asmcgocall", called: word))
+      #expect(Self.functions(walk) == [1, 2] && walk.end == .noCaller)
+    }
   }
 
   @Test func `Another function with such a register has its own caller`() throws {

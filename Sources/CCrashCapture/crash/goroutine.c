@@ -11,8 +11,11 @@
 enum {
 #if defined(__x86_64__)
   kGoroutineRegister = 14,
+  // The upper half of the addresses where Go's memory begins: src/runtime/malloc.go.
+  kHeap = 0xc0,
 #else
   kGoroutineRegister = 28,
+  kHeap = 0x40,
 #endif
   // The words of a `g`.
   kStackStart = 0,
@@ -29,10 +32,11 @@ CRASH_TIME static bool read_record(uint64_t words[kWords], uint64_t address) {
   return memory_read(words, address, kGoroutineSize) == kGoroutineSize && words[kStackStart] < words[kStackEnd];
 }
 
-CRASH_TIME bool goroutine_of(struct goroutine *goroutine, const struct registers *registers) {
+// current: the address of the record of the running goroutine.
+CRASH_TIME static bool read_thread(struct goroutine *goroutine, uint64_t current) {
   uint64_t words[kWords];
   uint64_t machine[kMachineSize / 8];
-  goroutine->current = registers_general(registers, kGoroutineRegister);
+  goroutine->current = current;
   if (!read_record(words, goroutine->current)) return false;
   goroutine->machine = words[kMachine];
   if (goroutine->machine < kPageSizeOfProbes || goroutine->machine % 8 != 0) return false;
@@ -55,4 +59,24 @@ CRASH_TIME bool goroutine_of(struct goroutine *goroutine, const struct registers
     break;
   }
   return true;
+}
+
+CRASH_TIME bool goroutine_of(struct goroutine *goroutine, const struct registers *registers) {
+  return read_thread(goroutine, registers_general(registers, kGoroutineRegister));
+}
+
+CRASH_TIME bool goroutine_on_stack(struct goroutine *goroutine, uint64_t pointer) {
+  enum { kReach = 32 << 10, kWindow = 1024, kMaximumTries = 64 };
+  uint64_t words[kWindow / 8];
+  int tries = 0;
+  for (uint64_t start = pointer & ~UINT64_C(7); start - pointer + 8 < kReach; start += kWindow) {
+    size_t count = memory_read(words, start, sizeof words) / 8;
+    for (size_t index = 0; index < count; index++) {
+      if (words[index] >> 32 != kHeap || words[index] % 8 != 0) continue;
+      if (read_thread(goroutine, words[index]) && goroutine->address == words[index]) return true;
+      if (++tries == kMaximumTries) return false;
+    }
+    if (count < kWindow / 8) break;
+  }
+  return false;
 }

@@ -27,5 +27,7 @@ enum {
 
 // Returns false if the registers are not those of a thread of Go's runtime.
 CRASH_TIME bool goroutine_of(struct goroutine *goroutine, const struct registers *registers);
+// The same for a thread in C that a goroutine called: searches the stack for the word that Go leaves there.
+CRASH_TIME bool goroutine_on_stack(struct goroutine *goroutine, uint64_t pointer);
 
 #endif

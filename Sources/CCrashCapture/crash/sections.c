@@ -214,6 +214,10 @@ CRASH_TIME static void write_other_stacks(struct dump_writer *writer, const stru
   if (interrupted != 0) find_stack(interrupted, thread->data_address, stack_limit(thread), &start, &size);
   struct goroutine goroutine;
   bool is_go = goroutine_of(&goroutine, registers);
+  // The search takes too long for each of a thousand threads.
+  if (!is_go && thread->capture == kCapturedItself) {
+    is_go = goroutine_on_stack(&goroutine, registers_stack_pointer(registers));
+  }
   if (size == 0 && !is_go) return;
   dump_array_start(writer, kThreadContextMemoryRegions);
   if (size > 0) write_region(writer, start, size);

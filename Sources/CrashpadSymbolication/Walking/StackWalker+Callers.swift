@@ -110,13 +110,13 @@ extension StackWalker {
 
   // MARK: Rules
 
-  private func rules(_ callee: Position) -> FrameRules? {
+  func rules(_ callee: Position) -> FrameRules? {
     let rules = callee.symbols?.frameRules(at: callee.lookupOffset, callee.architecture)
     guard callee.trust != .context, rules?.isSignalFrame != true else { return rules }
     return signalReturn(callee) ?? rules
   }
 
-  private func byRules(_ callee: Position, _ rules: FrameRules?) -> Found? {
+  func byRules(_ callee: Position, _ rules: FrameRules?) -> Found? {
     let load = exactLoad(callee.architecture)
     if let rules { return byRules(callee, rules, load) }
     let caller = callee.symbols?.caller(
