@@ -26,7 +26,9 @@ struct GoroutineMemoryTests {
     memory(at: signals, [0x8000, 0x9000, 0, 0, 0, 0, machine, 0, 0, signals], count: 0x400)
     memory(at: system, [0x5000, 0x6000, 0, 0, 0, 0, machine, 0, 0, system], count: 0x400)
     memory(at: machine, [system, 0, 0, signals, goroutine], count: 0x800)
-    memory(at: goroutine, [0x2_0000, 0x2_1000, 0, 0, 0, 0, owner, 0x2_0800, 0x40_0000, goroutine], count: isStack ? 80 : 0x400)
+    memory(
+      at: goroutine, [0x2_0000, 0x2_1000, 0, 0, 0, 0, owner, 0x2_0800, 0x40_0000, goroutine],
+      count: isStack ? 80 : 0x400)
     memory(at: 0x2_0000, [], count: 0x4000)
     var context = X86_64Context()
     context.r[14 - 8] = signals

@@ -65,15 +65,18 @@ CRASH_TIME bool goroutine_of(struct goroutine *goroutine, const struct registers
   return read_thread(goroutine, registers_general(registers, kGoroutineRegister));
 }
 
+// Only one thread writes a dump.
+enum { kWindow = 8 << 10 };
+static uint64_t window[kWindow / 8];
+
 CRASH_TIME bool goroutine_on_stack(struct goroutine *goroutine, uint64_t pointer) {
-  enum { kReach = 32 << 10, kWindow = 1024, kMaximumTries = 64 };
-  uint64_t words[kWindow / 8];
+  enum { kReach = 32 << 10, kMaximumTries = 64 };
   int tries = 0;
   for (uint64_t start = pointer & ~UINT64_C(7); start - pointer + 8 < kReach; start += kWindow) {
-    size_t count = memory_read(words, start, sizeof words) / 8;
+    size_t count = memory_read(window, start, sizeof window) / 8;
     for (size_t index = 0; index < count; index++) {
-      if (words[index] >> 32 != kHeap || words[index] % 8 != 0) continue;
-      if (read_thread(goroutine, words[index]) && goroutine->address == words[index]) return true;
+      if (window[index] >> 32 != kHeap || window[index] % 8 != 0) continue;
+      if (read_thread(goroutine, window[index]) && goroutine->address == window[index]) return true;
       if (++tries == kMaximumTries) return false;
     }
     if (count < kWindow / 8) break;
