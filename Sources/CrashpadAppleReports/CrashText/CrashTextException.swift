@@ -63,6 +63,10 @@ extension CrashText {
     if value.last == UInt8(ascii: ")"), let open = value.last(of: "(") {
       exception.signal = value[(open + 1)...].dropLast().string
       type = value[..<open].trimmed
+    } else if let open = value.last(of: " ("), value[open...].firstIndex(of: UInt8(ascii: ")")) == nil {
+      // The end of the text cuts the name of the signal.
+      type = value[..<open].trimmed
+      seen.cutKey = value.startIndex
     }
     exception.type = type.string
     if type.equals("EXC_RESOURCE"), builder.report.bugType == nil { builder.report.kind = .resource }

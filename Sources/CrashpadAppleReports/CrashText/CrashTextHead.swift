@@ -31,7 +31,11 @@ extension CrashText {
     {
       builder.report.kind = .hang
     }
-    if key.name == "Error Code" { builder.report.syndrome = key.value.number ?? builder.report.syndrome }
+    if key.name == "Error Code" {
+      // Words of it may follow: "0x00000007 (invalid protections for user data write)".
+      var value = key.value
+      builder.report.syndrome = value.takeWord().number ?? builder.report.syndrome
+    }
     builder.addField(key.name, key.value.string)
   }
 
@@ -122,8 +126,23 @@ extension CrashText {
 
   /// Gives the frames above the first title to the stack that reports have there: that of the thread before, and above the
   /// first thread that of the exception.
-  mutating func placeHeadless(before number: UInt64?) {
+  ///
+  /// - Parameter isRegisters: whether the title is that of registers, which stand below all stacks: the frames are of the last
+  ///   thread, whose number is not known, unless it is the main one.
+  mutating func placeHeadless(before number: UInt64?, isRegisters: Bool = false) {
     guard let first = headless.first else { return }
+    if isRegisters {
+      let isMain = headless.contains {
+        $0.function == "main" || $0.function == "start" && $0.image.first(of: "dyld") != nil
+      }
+      headless = number == 0 && isMain ? headless : []
+      if !headless.isEmpty { frames.threads[threadIndex(0)] = headless }
+      let words = headless.isEmpty ? ", and its thread is not named: its frames are left out" : ""
+      headless = []
+      builder.note(
+        ReportRules.damagedWrapping, at: first.offset, found: .text("the text begins within a stack\(words)"))
+      return
+    }
     if number == 0, frames.last.isEmpty {
       frames.last = headless
     } else if number != 0 {

@@ -50,7 +50,7 @@ extension TextBytes {
     let isFirst = ["Incident Identifier:", "Process:", "Exception Type:", "panic(cpu "].contains {
       content.has(prefix: $0)
     }
-    return isFirst ? count : nil
+    return isFirst || TextStart.hasCrashed(content) ? count : nil
   }
 }
 
@@ -180,6 +180,9 @@ struct CrashText {
       if isAfterBlank, TextKey(content)?.isPadded == true {
         section = .head
         head(content)
+      } else if isAfterBlank, content.has(prefix: "## ") || content.has(prefix: "### ") {
+        // A heading of the text around the report.
+        section = .skipped
       } else {
         addMessageLine(line.string)
       }

@@ -10,7 +10,8 @@ extension CrashText {
   mutating func beginThread(_ content: TextBytes) -> Bool {
     guard let title = ThreadTitle(content) else { return false }
     let (number, rest) = (title.number, title.rest)
-    placeHeadless(before: number)
+    let isRegisters = rest.first(of: " crashed with ") == rest.startIndex
+    placeHeadless(before: number, isRegisters: isRegisters)
     endRegisters()
     recursionDepth = nil
     if rest.has(prefix: " name:") {
@@ -19,7 +20,7 @@ extension CrashText {
       section = .thread
       return true
     }
-    if rest.first(of: " crashed with ") == rest.startIndex {
+    if isRegisters {
       builder.report.statesCrash = true
       faultingNumber = faultingNumber ?? number
       // A paste may have the registers without the stack.

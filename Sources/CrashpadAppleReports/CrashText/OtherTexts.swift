@@ -42,6 +42,8 @@ package enum OtherTexts {
   private static let gdb = "a session of gdb"
   private static let coredump = "a message of systemd-coredump"
   private static let darwin = "a message of Apple's kernel"
+  private static let walker = "the JSON of minidump-stackwalk"
+  private static let windows = "an event of Windows about a crash"
   private static let sentry = "an event of Sentry"
   private static let kscrash = "a part of KSCrash's report"
 
@@ -53,6 +55,10 @@ package enum OtherTexts {
     line("WARNING: ThreadSanitizer", name: "a report of ThreadSanitizer"),
     line("WARNING: MemorySanitizer", name: "a report of MemorySanitizer"),
     line("UndefinedBehaviorSanitizer", name: "a report of UndefinedBehaviorSanitizer"),
+    line("\"instrumentation_class\"", "AddressSanitizer", name: "a report of AddressSanitizer"),
+    line("SUMMARY: AddressSanitizer: ", name: "a report of AddressSanitizer"),
+    line("SUMMARY: ThreadSanitizer: ", name: "a report of ThreadSanitizer"),
+    line("SUMMARY: MemorySanitizer: ", name: "a report of MemorySanitizer"),
     line("panic: runtime error: ", name: go), line("goroutine ", "[running]:", name: go),
     line("[signal SIG", " code=0x", " addr=0x", " pc=0x", name: go), line("goroutine ", " [", "]:", name: go),
     line(": runtime error: ", name: "a report of UndefinedBehaviorSanitizer"),
@@ -67,13 +73,16 @@ package enum OtherTexts {
     line("----- pid ", " at ", " -----", name: anr),
     line("#", " pc ", ".so (", name: "a stack of Android"),
     line("#", " pc ", "/lib", ".so", name: "a stack of Android"),
+    line("#0", " pc 0x", ".so", name: "a stack of Android"),
     text("free(): ", name: glibc), text("malloc(): ", name: glibc), text("double free or corruption (", name: glibc),
     text("munmap_chunk(): ", name: glibc), text("*** stack smashing detected ***", name: glibc),
     text("*** buffer overflow detected ***", name: glibc),
     line("Unhandled exception. System.", name: dotNet), line("Unhandled Exception: System.", name: dotNet),
+    text("   at System.", "(", name: dotNet), text("   at Microsoft.", "(", name: dotNet),
     text("Unhandled exception:", "#0 ", "(file:", name: "a stack of Dart"),
     text("Unhandled exception:", "#0 ", "(package:", name: "a stack of Dart"),
     text("    at ", " (", ".js:", ")", name: javaScript), text("    at ", " (node:internal/", name: javaScript),
+    line("handle_crash: Program crashed with signal ", name: "a message of Godot"),
     line("=== Critical error: ===", name: unreal), line("Fatal error: [File:", "] [Line: ", name: unreal),
     line("Unhandled Exception: EXCEPTION_", name: unreal),
     line(" Address = 0x", " [in ", "]", name: unreal), line("[Callstack] ", "0x", name: unreal),
@@ -87,11 +96,14 @@ package enum OtherTexts {
     line("\tat ", ".java:", name: java), line("    at ", ".java:", name: java),
     line("\tat ", ".kt:", name: "a stack of Kotlin"), line("thread '", "panicked at", name: "a message of Rust"),
     line("memory allocation of ", " bytes failed", name: "a message of Rust"),
-    line("[BUG] ", "ruby ", name: ruby), line(".rb:", ":in `", name: ruby), line(".rb:", ":in '", name: ruby),
+    line("[BUG] ", "ruby ", name: ruby), text("[BUG] ", "-- Control frame information --", name: ruby),
+    line(".rb:", ":in `", name: ruby), line(".rb:", ":in '", name: ruby),
     line("# Fatal error in ", ", line ", name: "a message of V8"),
     line("# Fatal process out of memory", name: "a message of V8"),
     line("<--- Last few GCs --->", name: "a message of V8"),
+    line("FATAL ERROR: ", "JavaScript heap out of memory", name: "a message of V8"),
     line("PID ", " received SIG", " for address: ", name: "a stack of node-segfault-handler"),
+    line("Faulting application name: ", name: windows), line("Faulting module name: ", name: windows),
     line("(!!! second chance !!!)", name: windbg), line("FAULTING_IP:", name: windbg),
     line("STACK_TEXT:", name: windbg),
     line("Child-SP ", "RetAddr", name: windbg), line("ChildEBP RetAddr", name: windbg),
@@ -100,6 +112,7 @@ package enum OtherTexts {
     text("(gdb)", "#0 ", name: gdb), line("#", " in ", "<optimized out>", name: gdb),
     line("#", "<signal handler called>", name: gdb),
     line("Process ", " of user ", " dumped core", name: coredump),
+    line("Stack trace of thread ", ":", name: coredump),
     text(" PID: ", " Signal: ", "Command Line: ", name: "the output of coredumpctl"),
     line("------------[ cut here ]------------", name: kernel), line("kernel BUG at ", name: kernel),
     line("BUG: unable to handle ", name: kernel), line("Unable to handle kernel ", name: kernel),
@@ -121,6 +134,9 @@ package enum OtherTexts {
     line("PC=0x", " m=", " sigcode=", name: go),
     text("\"imageOffset\"", "\"imageIndex\"", name: "a part of an .ips report without its beginning"),
     text("\"captureTime\"", "\"procExitAbsTime\"", name: "a part of an .ips report without its stacks"),
+    text("\"crash_info\"", "\"crashing_thread\"", name: walker),
+    text("\"crash_reason\"", "\"crash_address\"", name: walker),
+    text("\"mac_crash_info\"", "\"num_records\"", name: walker),
     text("\"binaryUUID\"", "\"offsetIntoBinaryTextSegment\"", name: "a part of a MetricKit diagnostic"),
     text("\"rpages\"", "\"lifetimeMax\"", name: "a part of a JetsamEvent report without its beginning"),
     text("\"binary_images\"", "\"start_addr\"", name: "an event of a crash service"),
@@ -131,8 +147,10 @@ package enum OtherTexts {
     text("\"exception_name\" = ", "\"code_name\" = ", name: kscrash + " as a property list"),
     text("\"instruction_addr\"", "\"backtrace\"", name: kscrash),
     text("[View on Bugsnag]", "## Stacktrace", name: "a message of Bugsnag"),
+    line("Execution of the command buffer was aborted", name: "a message of Metal about the graphics processor"),
     line("Powerstats for: ", "[", "]", name: "a part of a resource report without its head"),
     line(" (in ", ") + ", " [0x", name: "a part of the output of sample"),
+    text("\"exception\"", "\"EXC_", name: "a part of an .ips report without its beginning"),
   ]
 
   /// The name of the text; nil if its start does not say.

@@ -177,8 +177,9 @@ extension TextFrame {
       functionOffset = distance
       rest = rest[..<plus].trimmed
     }
-    // Values of arguments are no part of a name.
-    if rest.last == UInt8(ascii: ")"), let open = rest.firstIndex(of: UInt8(ascii: "(")),
+    // Values of arguments are no part of a name; Swift's type of the result follows them.
+    if rest.last == UInt8(ascii: ")") || rest.first(of: ") -> ") != nil,
+      let open = rest.firstIndex(of: UInt8(ascii: "(")),
       rest[open...].contains(UInt8(ascii: "=")), open > rest.startIndex
     {
       rest = rest[..<open]

@@ -51,11 +51,18 @@ enum PastedLine {
     text.split(whereSeparator: { $0 == 0x0a || $0 == 0x0d }).contains { OtherTexts.isIn($0) }
   }
 
-  /// Whether a line is of a stack of Java, which Crashlytics shows with the same words.
+  /// Whether a line is of a stack of Java, which Crashlytics shows with the same words, or of a sanitizer's stop.
   private static func isOther(_ line: TextBytes) -> Bool {
-    line.has(prefix: "Fatal Exception: ")
+    if let stop = debuggerStop(line), sanitizerStops.contains(where: { stop.reason.equals($0) }) { return true }
+    return line.has(prefix: "Fatal Exception: ")
       && ["java.", "javax.", "kotlin.", "android."].contains { line.dropFirst(17).has(prefix: $0) }
   }
+
+  /// The words of lldb for errors that Address Sanitizer found.
+  private static let sanitizerStops = [
+    "Heap buffer overflow", "Stack buffer overflow", "Global buffer overflow", "Use of deallocated memory",
+    "Use of out-of-scope stack memory", "Use of returned stack memory",
+  ]
 
   /// Whether the line says how a process ended, or which stack follows.
   static func isEnd(_ line: TextBytes) -> Bool { isMark(line) }
@@ -67,6 +74,7 @@ enum PastedLine {
     if line.has(prefix: "Termination Reason: ") || line.has(prefix: "Termination Description: ") { return true }
     if line.first(of: "Terminating app due to uncaught exception '") != nil { return true }
     if line.has(suffix: "First throw call stack:") || terminate(line) != nil || loader(line) != nil { return true }
+    if bridgedException(line) != nil { return true }
     if receivedSignal(line) != nil || resource(line) || line.first(of: "malloc: *** error for object 0x") != nil {
       return true
     }
@@ -162,6 +170,12 @@ enum PastedLine {
   static func terminate(_ line: TextBytes) -> TextBytes? {
     guard line.first(of: "libc++abi") != nil, let start = line.first(of: "terminating ") else { return nil }
     return line[start...]
+  }
+
+  /// "Objective-C exception thrown.  Name: NSRangeException Reason: text", from the name on.
+  static func bridgedException(_ line: TextBytes) -> TextBytes? {
+    let words = "Objective-C exception thrown.  Name: "
+    return line.first(of: words).map { line[($0 + words.utf8.count)...] }
   }
 
   /// "This app has crashed because it attempted to access privacy-sensitive data without a usage description."

@@ -6,7 +6,8 @@ internal import CrashpadSnapshot
 extension PastedText {
   /// Reads such a line; false for another one.
   mutating func statement(_ line: TextBytes) -> Bool {
-    serviceException(line) || crashedThread(line) || receivedSignal(line) || reporterSignal(line) || console(line)
+    serviceException(line) || bridgedException(line) || crashedThread(line) || threadTitle(line) || receivedSignal(line)
+      || reporterSignal(line) || console(line)
       || termination(line)
       || loader(line) || debugger(line) || runtimeMessage(line) || bareStop(line) || exception.read(service: line)
       || exception.read(shell: line)
@@ -31,10 +32,26 @@ extension PastedText {
     return true
   }
 
+  /// "Objective-C exception thrown.  Name: NSRangeException Reason: text", of .NET's runtime; the stack of the throw follows.
+  private mutating func bridgedException(_ line: TextBytes) -> Bool {
+    guard var rest = PastedLine.bridgedException(line) else { return false }
+    exception.name = rest.takeWord().string
+    let words = "Reason: "
+    rest = rest.trimmed
+    exception.reason = rest.has(prefix: words) ? rest.dropFirst(words.utf8.count).trimmed.string : nil
+    builder.report.statesCrash = true
+    beginException()
+    return true
+  }
+
   mutating func crashedThread(_ line: TextBytes) -> Bool {
     // The head of registers, below the stacks.
-    if TextStart.hasCrashed(line), ThreadTitle(line)?.rest.has(prefix: " crashed with ") == true {
+    if TextStart.hasCrashed(line), let title = ThreadTitle(line), title.rest.has(prefix: " crashed with ") {
       builder.report.statesCrash = true
+      let number = Int(exactly: title.number)
+      if builder.report.faultingThread == nil, !builder.snapshot.threads.contains(where: { $0.number == number }) {
+        builder.report.faultingNumber = number
+      }
       return true
     }
     guard var name = PastedLine.crashedThread(line) else { return false }
@@ -50,6 +67,16 @@ extension PastedText {
       if builder.report.faultingThread == index { builder.report.faultingThread = nil }
     }
     beginThread(named: name, isCrashed: true)
+    return true
+  }
+
+  /// "Thread 8:", "Thread 8:: Dispatch queue: com.example.wheel", of a part of a report that is quoted.
+  private mutating func threadTitle(_ line: TextBytes) -> Bool {
+    guard let title = ThreadTitle(line), title.rest.equals(":") || title.rest.has(prefix: ":: ") else { return false }
+    let name = title.rest.drop { $0 == UInt8(ascii: ":") }.trimmed
+    let words = "Dispatch queue: "
+    beginThread(named: name.has(prefix: words) ? name.dropFirst(words.utf8.count) : name)
+    if case .thread(let index) = owner { builder.snapshot.threads[index].number = Int(exactly: title.number) }
     return true
   }
 
@@ -100,7 +127,9 @@ extension PastedText {
       beginException()
       return true
     }
-    if let words = PastedLine.terminate(line) ?? PastedLine.privacy(line) {
+    // The system's words behind its reason are of the termination.
+    let privacy = line.has(prefix: "Termination Reason:") ? nil : PastedLine.privacy(line)
+    if let words = PastedLine.terminate(line) ?? privacy {
       add(message: words.string)
       return true
     }

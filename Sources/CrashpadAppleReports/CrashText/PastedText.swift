@@ -226,9 +226,20 @@ struct PastedText {
     builder.report.faultingThread = index
   }
 
+  /// Finds the end of the process in the one stack of a text: its thread called abort().
+  private mutating func findAbort() {
+    guard !builder.report.statesCrash, builder.report.faultingThread == nil, builder.snapshot.threads.count == 1,
+      builder.snapshot.threads[0].elided.isEmpty,
+      builder.snapshot.threads[0].frames?.prefix(4).contains(where: { $0.function == "abort" }) == true
+    else { return }
+    builder.report.statesCrash = true
+    builder.report.faultingThread = 0
+  }
+
   private mutating func finish() {
     removeBareThreads()
     findHandler()
+    findAbort()
     exception.set(in: &builder)
     if builder.snapshot.threads.isEmpty, builder.report.lastException.isEmpty { builder.note(ReportRules.noThreads) }
     // Such a text never lists them.

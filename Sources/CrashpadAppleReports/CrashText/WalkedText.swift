@@ -294,6 +294,8 @@ struct WalkedText {
     switch builder.snapshot.system.operatingSystem {
     case .ios, .macos: setMachException(type, code)
     case .windows: setWindowsException(type, code)
+    // A part of a text may lack its system.
+    case _ where type.hasPrefix("EXC_"): setMachException(type, code)
     default: setSignal(type, code)
     }
     builder.report.exceptionCodes = code
@@ -320,6 +322,10 @@ struct WalkedText {
 
   private mutating func setMachException(_ type: String, _ code: String?) {
     let number = code.flatMap { TextCodes.code(named: $0) ?? Array($0.utf8)[...].number }
+    // EXC_SOFT_SIGNAL: Breakpad's own exception for a signal.
+    if type == "EXC_SOFTWARE", let code, MeaningTable.darwinSignals[code] != nil {
+      return builder.setException(type: code, signal: code, codes: [])
+    }
     builder.setException(
       type: type, signal: code.flatMap { $0.hasPrefix("SIG") ? $0 : nil },
       codes: number.map { [$0, address ?? 0] } ?? [])

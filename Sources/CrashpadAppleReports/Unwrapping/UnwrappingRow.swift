@@ -27,6 +27,7 @@ struct UnwrappingRow: Sendable {
     UnwrappingRow(name: "double spacing", remove: LineBreaks.singleSpaced),
     UnwrappingRow(name: "cut first letters", remove: CutStart.remove),
     UnwrappingRow(name: "lines of frames", remove: VerticalFrames.remove),
+    UnwrappingRow(name: "filled lines", remove: PaddedLines.remove),
     UnwrappingRow(name: "text before JSON", remove: Surroundings.ofJSON),
     UnwrappingRow(name: "broken lines", remove: LineBreaks.joined),
     UnwrappingRow(name: "text around a report", remove: Surroundings.ofText),

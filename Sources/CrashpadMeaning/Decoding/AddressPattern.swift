@@ -21,6 +21,9 @@ package struct AddressPattern: Sendable {
     if address < 0x1000 {
       found = row("null")
       facts = [DecodedFact("offset", "\(address) bytes")]
+    } else if address >= Self.negative {
+      found = row("negative")
+      facts = [DecodedFact("value", "\(Int64(bitPattern: address))")]
     } else if Self.repeats(0x55, in: address) {
       found = row("scribble-freed")
     } else if Self.repeats(0xaa, in: address) {
@@ -55,6 +58,9 @@ package struct AddressPattern: Sendable {
     self.row = found
     self.facts = facts
   }
+
+  /// The first address that is a small negative number.
+  private static let negative: UInt64 = 0xffff_ffff_ffff_f000
 
   /// Whether all middle bytes are `byte`. The low bytes may differ, because a field of a scribbled object lies a
   /// little after the pattern, and the high bytes may have lost bits to pointer authentication.

@@ -21,6 +21,8 @@ package enum PlaceholderNames {
   /// of the address.
   static func isMade(_ name: String) -> Bool {
     if many.contains(name) || isMissing(name) { return true }
+    // Older versions of lldb write the module behind the number: "___lldb_unnamed_symbol17$$Orrery".
+    let name = name.firstRange(of: "$$").map { String(name[..<$0.lowerBound]) } ?? name
     for start in ["func_", "sub_", "___lldb_unnamed_symbol"] where name.hasPrefix(start) {
       return name.utf8.dropFirst(start.utf8.count).allSatisfy { Character(Unicode.Scalar($0)).isHexDigit || $0 == 0x24 }
     }

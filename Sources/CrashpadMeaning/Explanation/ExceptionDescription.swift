@@ -80,7 +80,10 @@ package struct ExceptionDescription: Sendable, Hashable {
       let decoded = GuardCode(code: first, subcode: second)
       return words(first, type, decoded.name, decoded.facts, decoded.rows, "a guarded resource was misused")
     case 1, 2, 3, 5, 6:
-      let row = MeaningTable.code(code, of: type.name, on: CodeMeaning.Platform(codesOf: architecture))
+      // One processor alone has this code, which a text may have without its processor.
+      let isProtection = exception.code == 1 && code == 13 && architecture == .unknown
+      let platform = isProtection ? .x86_64 : CodeMeaning.Platform(codesOf: architecture)
+      let row = MeaningTable.code(code, of: type.name, on: platform)
       // No code of the kernel's is 0: the report does not have it.
       var title = type.name
       if let name = row?.name ?? (code == 0 ? nil : "code \(hex(code))") { title += " / \(name)" }
@@ -117,7 +120,7 @@ package struct ExceptionDescription: Sendable, Hashable {
     // A signal that was sent, or came of an exception that the report does not have.
     let name = SignalNames.darwin.name(of: code.signal)
     let sent = code.signal == 0 ? nil : "\(name) ended the process; the report does not say why"
-    return Self(title, row?.event ?? sent, [row, original, type])
+    return Self(title, row?.event ?? sent ?? type.event, [row, original, type])
   }
 
   // MARK: Signals

@@ -98,7 +98,7 @@ extension ExplanationBuilder {
       result.notKnown.append("The type and the codes of the exception: the report has none.")
       return
     } else {
-      if explainAbortOnStack() { return }
+      if explainAbortOnStack() || explainSignalOfTermination() || explainRecordedException() { return }
       let isOfCrash = report?.isTypedCrash == true
       result.summary =
         report?.statesCrash == true
@@ -109,14 +109,20 @@ extension ExplanationBuilder {
       if isOfCrash, report?.statesCrash != true { note("The type of the report is that of a crash.") }
       if report?.statesCrash == true, !addSyndrome() { addObject("A thread crashed") }
       if let line = messageLines.first { noteMessage(line) }
-      if crash.crashed != nil { addStacks() }
+      if crash.crashed != nil {
+        addStacks()
+      } else if let number = report?.faultingNumber {
+        result.notKnown.append("Where it crashed: thread \(number) has no stack.")
+      }
     }
     result.notKnown.append("Why the process ended: the report has neither an exception nor a termination.")
   }
 
   /// Explains a thread by its registers, which say what the processor did, where the report has no exception.
   private mutating func addSyndrome() -> Bool {
-    guard let value = report?.syndrome, crash.system.architecture == .arm64 else { return false }
+    guard let value = report?.syndrome else { return false }
+    if crash.system.architecture == .x86_64 { return addPageFault(value) }
+    guard crash.system.architecture == .arm64 else { return false }
     let syndrome = FaultSyndrome(value)
     if let trap = syndrome.trap {
       let row = CodeMeaning.traps.first { $0.has(trap) }
@@ -134,13 +140,61 @@ extension ExplanationBuilder {
     return true
   }
 
+  /// Explains a report whose termination names the signal, and which lacks the exception.
+  private mutating func explainSignalOfTermination() -> Bool {
+    guard let termination, let code = termination.code, code != 0,
+      termination.namespace.flatMap({ MeaningTable.namespace($0) })?.name == "SIGNAL",
+      let row = MeaningTable.signal(code, on: .darwin)
+    else { return false }
+    result.summary = "\(row.name): \(row.event.prefix(1).lowercased() + row.event.dropFirst())."
+    result.certainty = .stated
+    result.advice += row.advice
+    add(row)
+    if let line = messageLines.first { noteMessage(line) }
+    if crash.crashed != nil { addStacks() }
+    result.notKnown.append("The type and the codes of the exception: the report has none.")
+    return true
+  }
+
+  /// Explains a stack alone that is a crash reporter's, which records an exception that nothing caught.
+  private mutating func explainRecordedException() -> Bool {
+    guard report?.statesCrash == true, let thread = crash.crashedThread, thread.suspect == nil,
+      let top = thread.frames.first, CrashReporters.contains(function: top.function ?? "", module: top.module),
+      thread.frames.contains(where: { Self.isTerminateHandler($0.function ?? "") })
+    else { return false }
+    result.summary = "An exception was not caught: a crash reporter recorded it."
+    result.certainty = .shown
+    if let line = messageLines.first { noteMessage(line) }
+    addStacks()
+    result.notKnown.append("Which exception it was: the report does not name it.")
+    return true
+  }
+
+  /// Explains a thread by the trap of an x86 processor, whose number and error code stand below its registers.
+  private mutating func addPageFault(_ error: UInt64) -> Bool {
+    let trap = report?.fields.first { $0.name == "Trap Number" }?.value
+    guard trap == "14", let address = report?.faultAddress else { return false }
+    // The bits of a page fault: 1 for a page that is there, 2 for a write, 0x10 for the fetch of an instruction.
+    let access = error & 0x10 != 0 ? "jump" : error & 2 != 0 ? "write" : "read"
+    let reason = error & 1 != 0 ? "the page's protection forbids it" : "no memory is there"
+    note("The registers say that a \(access) failed, at \(hex(address)): \(reason) (error code \(hex(error))).")
+    result.summary =
+      "A thread crashed at an access to \(hex(address)); the report has neither an exception nor a termination."
+    result.certainty = .stated
+    return true
+  }
+
   /// Explains a stack alone whose thread called abort().
   private mutating func explainAbortOnStack() -> Bool {
-    let ends = ["abort", "__abort", "abort_with_payload", "abort_with_reason"]
+    let ends = ["abort", "__abort", "abort_with_payload", "abort_with_reason"] + Self.ownEnds
     guard report?.statesCrash == true, let thread = crash.crashedThread,
       let frame = thread.frames.prefix(8).firstIndex(where: { $0.function.map(ends.contains) ?? false })
     else { return false }
-    result.summary = "The thread called abort(), which ends the process."
+    let hasReason = thread.frames.prefix(8).contains { $0.function.map(Self.ownEnds.contains) ?? false }
+    result.summary =
+      hasReason
+      ? "A library ended the process with a reason of its own (abort_with_payload), which the report does not have."
+      : "The thread called abort(), which ends the process."
     result.certainty = .shown
     // The system stores the backtrace only for an exception that nothing caught.
     if !crash.lastException.isEmpty { (result.summary, result.certainty) = ("An exception was not caught.", .inferred) }
@@ -151,6 +205,9 @@ extension ExplanationBuilder {
     result.notKnown.append("The type and the codes of the exception: the report has none.")
     return true
   }
+
+  /// Functions of Apple's systems by which a library ends its process with a reason for the report's termination.
+  private static let ownEnds = ["__abort_with_payload", "abort_with_payload_wrapper_internal"]
 
   /// Explains a resource by the text of a report, which does not have the kernel's codes in their usual form.
   mutating func explainResourceText() {
@@ -197,6 +254,7 @@ extension ExplanationBuilder {
     result.endedBy.append(sentence(String(ended)))
     note(
       "The guard's code \(hex(code)): \(decoded.facts.text).")
+    if let message = report?.exceptionMessage { note("The report says: \(message).") }
     result.advice += reading.advice
     if let thread = crash.crashedThread { noteSuspect(thread, "The application was in") }
   }
@@ -215,7 +273,11 @@ extension ExplanationBuilder {
     result.certainty = .stated
     result.endedBy.append(sentence(String(CodeParser.guardReading(0, nil).endedBy.prefix { $0 != ";" })))
     result.advice += type.advice
-    result.notKnown.append("What was misused: the report has no numbers of the guard.")
+    if let message = report?.exceptionMessage { note("The report says: \(message).") }
+    // Its names have no digits.
+    if report?.exceptionMessage?.contains(where: \.isNumber) != true {
+      result.notKnown.append("What was misused: the report has no numbers of the guard.")
+    }
     addStacks()
     return true
   }
@@ -247,9 +309,10 @@ extension ExplanationBuilder {
   /// - Parameter exception: nil for a report without one, of which the stacks are all that is known.
   /// - Returns: Whether they say something.
   @discardableResult
-  private mutating func explainVerdict(_ exception: ExceptionSnapshot?) -> Bool {
+  mutating func explainVerdict(_ exception: ExceptionSnapshot?) -> Bool {
     let isOwnEnd = exception.map { EndOfProcess($0) != .fault } ?? true
     guard let verdict = EvidenceSearch.all.verdict(crash, isFault: !isOwnEnd) else {
+      if isOwnEnd, explainAllocatorAbort(exception) { return true }
       if let line = messageLines.first { noteMessage(line) }
       // The system stores the backtrace only for an exception that nothing caught.
       if isOwnEnd, exception != nil, !crash.lastException.isEmpty {
@@ -263,6 +326,23 @@ extension ExplanationBuilder {
     takeGeneral(row.event, exception)
     result.advice = row.advice + result.advice
     add(row)
+    return true
+  }
+
+  /// Explains an abort() that an allocator called: between the two are functions without names only, which report the error.
+  private mutating func explainAllocatorAbort(_ exception: ExceptionSnapshot?) -> Bool {
+    guard let thread = crash.crashedThread,
+      let end = thread.frames.prefix(8).firstIndex(where: { $0.function == "abort" }),
+      let caller = thread.frames[(end + 1)...].prefix(6).firstIndex(where: \.isOfAllocator),
+      thread.frames[(end + 1)..<caller].allSatisfy({ $0.function.map { PlaceholderNames.isMade($0) } ?? true }),
+      let row = EvidenceSearch.all.function("malloc_printerr")
+    else { return false }
+    note("abort() was called by the allocator, in \(thread.frames[caller].text)", thread, frame: caller)
+    takeGeneral(row.event, exception)
+    result.certainty = .inferred
+    result.advice = row.advice + result.advice
+    add(row)
+    if let line = messageLines.first { noteMessage(line) }
     return true
   }
 
@@ -329,6 +409,9 @@ extension ExplanationBuilder {
       result.advice.insert("Look for the end of the recursion of \(name.function).", at: 0)
     }
     if let most = thread.elided.compactMap({ $0.levels ?? $0.frames }).max(), most >= 100 {
+      if most >= Self.fewestOfOverflow {
+        note("The stack has more than \(most) frames: endless recursion is likely", at: thread.title)
+      }
       result.advice.insert("Look for the end of the recursion whose frames the report leaves out.", at: 0)
     }
     // A handler above code of the program only reports its crash.
@@ -353,10 +436,15 @@ extension ExplanationBuilder {
     }
   }
 
-  /// Whether a function of a crash reporter is what `std::terminate` calls: Crashlytics', KSCrash's and Sentry's.
+  /// Whether a function of a crash reporter is what runs for an exception that nothing caught: what `std::terminate` calls of
+  /// Crashlytics, KSCrash and Sentry, and Crashlytics' record of one.
   private static func isTerminateHandler(_ function: String) -> Bool {
-    ["FIRCLSTerminateHandler", "CLSTerminateHandler", "CPPExceptionTerminate"].contains { function.hasPrefix($0) }
+    ["FIRCLSTerminateHandler", "CLSTerminateHandler", "CPPExceptionTerminate", "FIRCLSExceptionRecordNSException"]
+      .contains { function.hasPrefix($0) }
   }
+
+  /// The number of missing frames from which on no other cause is likely.
+  private static let fewestOfOverflow: UInt64 = 10_000
 
   /// The number of frames in which a recursion is searched for.
   private static let searchedForRecursion = 1000

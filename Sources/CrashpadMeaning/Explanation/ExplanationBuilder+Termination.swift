@@ -23,6 +23,7 @@ extension ExplanationBuilder {
       explainCode(known, code)
     } else {
       explainUnknown(code, row, termination)
+      explainStatement()
     }
     if row?.name == "DYLD" { explainLoader(termination) }
     // The numbers in the text of a watchdog are explained already.
@@ -80,6 +81,15 @@ extension ExplanationBuilder {
     result.advice += CodeParser.collectTermination.map { "Collect \($0.prefix(1).lowercased() + $0.dropFirst())" }
   }
 
+  /// Explains an end whose code is unknown by what a runtime said, which the program left in the report.
+  private mutating func explainStatement() {
+    guard let exception = crash.exception, EndOfProcess(exception) == .itself,
+      let verdict = EvidenceSearch.all.verdict(crash), verdict.line != nil
+    else { return }
+    result.advice = []
+    explainVerdict(exception)
+  }
+
   private mutating func addReasons(_ termination: ReportSnapshot.Termination, limit: Int) {
     for line in (termination.reasons + termination.details).prefix(limit) where !line.isEmpty {
       note("The termination says: \(line)")
@@ -120,7 +130,7 @@ extension ExplanationBuilder {
       termination.byProcessID.flatMap { id in crash.processID.map { $0 == id } }
       ?? sender.flatMap { name in crash.processName.map { $0 == name } }
     explainException()
-    if isFault { return true }
+    if isFault || code == 0 { return true }
     if isOwn == true {
       result.endedBy = ["The process itself, with \(name) (abort or raise)."]
       return true
@@ -204,7 +214,10 @@ extension ExplanationBuilder {
       noteSuspect(thread, "Its code of the application:")
     }
     if !found {
-      result.notKnown.append("Who holds the lock: no thread stands in code of a database or file lock.")
+      let words =
+        crash.threads.isEmpty
+        ? "the report has no stacks." : "no thread stands in code of a database or file lock."
+      result.notKnown.append("Who holds the lock: \(words)")
     }
   }
 
@@ -220,7 +233,8 @@ extension ExplanationBuilder {
     let title = ExceptionDescription(exception, crash.system).title
     if namespace.name == "SIGNAL" {
       let name = SignalNames.darwin.name(of: UInt32(truncatingIfNeeded: code))
-      guard let signal = exception.signal, UInt64(signal) != code else { return }
+      // No signal has the number 0: the end of the line was lost, or the system wrote none.
+      guard let signal = exception.signal, code != 0, UInt64(signal) != code else { return }
       result.endedBy.append(
         "The exception (\(title)) became \(SignalNames.darwin.name(of: signal)), but the termination says \(name): the"
           + " process survived the exception, or was ended by another event.")

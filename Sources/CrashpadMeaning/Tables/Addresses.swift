@@ -18,6 +18,12 @@ extension CodeMeaning {
       causes: ["An object, a function pointer or a result that was not checked."],
       advice: ["The address is the offset of the field: the type that has a field there is the suspect."], lore),
     address(
+      "address negative", nil, "A small negative number was used as a pointer, or what is before a null pointer",
+      causes: [
+        "An error code or a result of -1 in place of a pointer.", "A field before the start of an object that is null.",
+      ],
+      advice: ["Look for the value, and the function that returns it: a result that was not checked."], lore),
+    address(
       "address scribble-freed", 0x5555_5555_5555_5555, "The address was read from memory that was freed",
       causes: ["MallocScribble fills freed memory with 0x55."],
       advice: ["Look for who freed the object: Zombies, Address Sanitizer."],

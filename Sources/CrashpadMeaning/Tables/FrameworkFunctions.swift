@@ -18,7 +18,7 @@ extension CodeMeaning {
       like: "Firebase not configured"),
     raising("GADApplicationVerifyPublisherInitializedCorrectly", need: nil, like: "Google Ads without an id"),
     function(
-      .cause, "__CRASHING_DUE_TO_PRIVACY_VIOLATION__", [],
+      .cause, "__CRASHING_DUE_TO_PRIVACY_VIOLATION__", ["__TCC_CRASHING_DUE_TO_PRIVACY_VIOLATION__"],
       "The program asked for protected data without a reason in its Info.plist",
       by: "the system's privacy service, TCC, in the process itself",
       causes: ["A key that ends in UsageDescription is missing."],
@@ -77,6 +77,7 @@ extension CodeMeaning {
         "kotlin::TerminateWithUnhandledException",
         "kotlin::ProcessUnhandledException", "Kotlin_ObjCExport_trapOnUndeclaredException", "konan::abort",
         "terminateWithUnhandledException", "processUnhandledException", "ReportBacktraceToIosCrashLog",
+        "KonanTerminateHandler",
       ],
       "A Kotlin exception was not caught, or reached Swift or Objective-C from a function without @Throws",
       by: "the Kotlin runtime, by abort(): SIGABRT", causes: ["A shared function that throws and is not annotated."],
@@ -91,6 +92,15 @@ extension CodeMeaning {
       .kind, "il2cpp::vm::Exception::Raise", ["il2cpp_unhandled_exception"],
       "A managed exception of Unity was not caught", by: "the runtime, by abort(): SIGABRT",
       advice: ["Read Unity's log: it has the managed stack."], .file("Unity", "IL2CPP")),
+    function(
+      .cause, "base::internal::OnNoMemoryInternal",
+      [
+        "OnNoMemory", "base::TerminateBecauseOutOfMemory", "base::internal::OnNoMemory",
+        "partition_alloc::TerminateBecauseOutOfMemory", "partition_alloc::internal::OnNoMemoryInternal",
+      ],
+      "The program could not get the memory that it asked for", by: "Chromium's code, by a trap",
+      advice: ["Look at the size that the caller asked for, and at the memory of the process."],
+      .file("Chromium", "base/process/memory.h")),
     function(
       .kind, "logging::LogMessage::~LogMessage", ["logging::CheckFailure", "logging::CheckError::~CheckError"],
       "A check of the program (CHECK) does not hold", by: "the program, by a trap", advice: [firstCaller],

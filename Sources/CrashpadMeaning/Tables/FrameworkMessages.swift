@@ -97,10 +97,17 @@ extension CodeMeaning {
       .apple("BGTaskScheduler")),
     objectiveC(
       .cause, "No reason for protected data",
-      ["usagedescription must be set in the app's info.plist", "without a usage description"],
+      ["usagedescription must be set in the app's info.plist"],
       "The program asked for protected data without a reason in its Info.plist",
       causes: ["A key that ends in UsageDescription is missing."],
       advice: ["Add the key that the message names to Info.plist."], .apple("Requesting access to protected resources")),
+    CodeMeaning(
+      .message, "Private data without a reason", aliases: ["without a usage description"],
+      "The program asked for protected data without a reason in its Info.plist",
+      endedBy: "the system's privacy service, TCC, in the process itself",
+      causes: ["A key that ends in UsageDescription is missing."],
+      advice: ["Add the key that the message names to Info.plist."], .apple("Requesting access to protected resources"),
+      grounds: Grounds(.cause)),
     objectiveC(
       .cause, "Audio format not valid", ["isformatsamplerateandchannelcountvalid", "com.apple.coreaudio.avfaudio"],
       "The audio engine was given a format or state that it does not accept",

@@ -24,7 +24,8 @@ package enum CrashReporters {
   /// Whether the code is a crash reporter's: by the words with which its names begin, or its framework.
   package static func contains(function: String, module: String?) -> Bool {
     if let module, modules.contains(module) || libraries.contains(where: { module.hasPrefix($0) }) { return true }
-    let name = function.drop { "+-[_(".contains($0) }
+    // Swift's own function that Objective-C calls has the name of the method behind a word.
+    let name = (function.hasPrefix("@objc ") ? function.dropFirst(6) : function[...]).drop { "+-[_(".contains($0) }
     return functions.contains { name.hasPrefix($0) }
   }
 
@@ -47,6 +48,8 @@ enum KnownLibraries {
     "anonymous namespace)::processUnhandledException", "anonymous namespace)::TerminateHandler",
     "void (anonymous namespace)::$_0::operator()<(anonymous namespace)::terminateWithUnhandledException",
     "ReportBacktraceToIosCrashLog", "xamarin_", "mono_", "monoeg_", "rtc::", "logging::", "absl::", "google::",
+    "base::debug::", "base::(anonymous namespace)::OnNoMemory", "base::internal::OnNoMemory",
+    "base::TerminateBecauseOutOfMemory", "partition_alloc::",
     "v8::",
     "node::", "Realm", "realm::", "RLM", "core::", "alloc::", "panic_abort::", "panic_unwind::", "rustc::", "rust_",
     "<core::",
