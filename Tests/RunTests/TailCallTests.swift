@@ -66,6 +66,45 @@ struct TailCallTests {
     #expect(frame["tail_calls"].array.map { $0["function"].string } == ["one_of_two"])
   }
 
+  @Test func `A function of another file that ended with a jump stands in the stack, too`() throws {
+    let folder = try TemporaryFolder()
+    try folder.write(
+      Array(
+        """
+        #include <stdlib.h>
+        extern volatile int sink;
+        void release(void *p) { sink += 1; free(p); }
+        """.utf8), to: "release.c")
+    try folder.write(
+      Array(
+        """
+        void release(void *);
+        volatile int sink;
+        static __attribute__((noinline)) void drop(void *p) { sink += 2; release(p); }
+        void __attribute__((noinline)) cart(void *p) { drop(p); sink += 3; }
+        void __attribute__((noinline)) order(void *p) { release(p); sink += 4; }
+        int main(int count, char **words) {
+          void *volatile bad = (void *)0x1234560;
+          if (words[1][0] == 'c') cart(bad); else order(bad);
+          return sink + count;
+        }
+        """.utf8), to: "main.c")
+    let result = try RunTests.shell(
+      """
+      gcc -g -O2 -Wl,--build-id main.c release.c -o program
+      for fault in cart order; do handled ./program $fault; mv db/p*/* $fault.idump; done
+      """, in: folder)
+    try #require(folder.exists("order.idump"), "\(result.errorText)")
+    for (fault, names) in [("cart", ["release", "drop"]), ("order", ["release"])] {
+      let document = try JSONDocument(
+        Tool.shell("crashpadctl symbolize --format json \(fault).idump", in: folder).output)
+      let frame = document["threads"].array.first?["frames"].array.first { $0["function"].string == fault }
+      #expect(frame?["tail_calls"].array.map { $0["function"].string } == names, "\(fault)")
+    }
+    let groups = try Tool.shell("crashpadctl group --format json cart.idump order.idump", in: folder)
+    #expect(try JSONDocument(groups.output)["groups"].array.count == 1, "\(groups.text)")
+  }
+
   @Test func `Signatures have them, and dumps without symbols join by what they have in common`() throws {
     let folder = try TemporaryFolder()
     try Self.crashes(folder)

@@ -58,9 +58,9 @@ final class DebugMapInfo {
   }
 
   /// The functions through which the call led that returns to an address.
-  func callPath(returningTo address: UInt64) -> [CalledFunction] {
+  func callPath(returningTo address: UInt64, to callee: String?) -> [CalledFunction] {
     guard let place = place(address &- 1) else { return [] }
-    return place.info.callPath(returningTo: place.address &+ 1)
+    return place.info.callPath(returningTo: place.address &+ 1, to: callee) { _ in nil }
   }
 
   /// The start of the function that contains an address.

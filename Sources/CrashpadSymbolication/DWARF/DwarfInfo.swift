@@ -111,11 +111,21 @@ final class DwarfInfo {
   }
 
   /// The functions through which the call led that returns to `address`.
-  func callPath(returningTo address: UInt64) -> [CalledFunction] {
-    for unit in units(at: address &- 1) {
-      if let function = unit.function(at: address &- 1) { return unit.callPath(returningTo: address, in: function) }
+  ///
+  /// - Parameters:
+  ///   - callee: the function in which it ended; nil if that is not known.
+  ///   - start: the address of a function by the name with which other files call it.
+  func callPath(
+    returningTo address: UInt64, to callee: String?, _ start: (String) -> UInt64?
+  ) -> [CalledFunction] {
+    guard let (unit, function) = function(at: address &- 1) else { return [] }
+    return unit.callPath(returningTo: address, in: function, to: callee) { name in
+      start(name).flatMap { place in self.function(at: place).flatMap { $0.function.entry == place ? $0 : nil } }
     }
-    return []
+  }
+
+  private func function(at address: UInt64) -> (unit: DwarfUnit, function: DwarfFunction)? {
+    units(at: address).firstResult { unit in unit.function(at: address).map { (unit, $0) } }
   }
 
   /// The start of the function that contains `address`.

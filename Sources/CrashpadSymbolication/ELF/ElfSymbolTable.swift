@@ -150,6 +150,26 @@ struct ElfSymbolTable {
     return found
   }
 
+  /// The address of the function that other files call by a name.
+  static func functionAddress(named name: String, in file: ElfFile) -> UInt64? {
+    var found: UInt64?
+    file.forEachSection { section in
+      guard [UInt32(SHT_SYMTAB), UInt32(SHT_DYNSYM)].contains(section.header.sh_type) else { return true }
+      forEachSymbol(section) { _, symbol in
+        if symbol.st_info & 0xf == UInt8(STT_FUNC), symbol.st_info >> 4 != UInt8(STB_LOCAL),
+          symbol.st_shndx != UInt16(SHN_UNDEF), symbol.st_value != 0,
+          let text = unsafe elf_strptr(file.elf, Int(section.header.sh_link), Int(symbol.st_name)),
+          unsafe strcmp(name, text) == 0
+        {
+          found = symbol.st_value
+        }
+        return found == nil
+      }
+      return found == nil
+    }
+    return found
+  }
+
   private mutating func sort() {
     entries.sort { ($0.address, $0.size, $0.number) < ($1.address, $1.size, $1.number) }
     // At each address, keep the last of the largest symbols, like other tools.

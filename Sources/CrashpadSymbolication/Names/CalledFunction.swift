@@ -46,7 +46,7 @@ extension TailCall {
   }
 
   /// Parts and clones of one function have suffixes.
-  private static func isSame(_ one: String?, _ other: String) -> Bool {
+  static func isSame(_ one: String?, _ other: String) -> Bool {
     one?.prefix { $0 != "." } == other.prefix { $0 != "." }
   }
 }

@@ -172,6 +172,11 @@ final class ElfModule {
     return entry.address
   }
 
+  /// The start of the function that other files call by a name.
+  func functionAddress(named name: String) -> UInt64? {
+    files.firstResult { ElfSymbolTable.functionAddress(named: name, in: $0) }
+  }
+
   /// Whether a return address in a stack can be at `address`: it is code, and in a function if functions are known.
   func isInFunction(_ address: UInt64) -> Bool {
     guard (loaded ?? debug)?.isCode(address) ?? true else { return false }

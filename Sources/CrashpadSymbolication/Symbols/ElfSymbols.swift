@@ -55,8 +55,14 @@ package final class ElfSymbols: SymbolFile {
     }
   }
 
-  package func callPath(returningTo offset: UInt64) -> [CalledFunction] {
-    module.withLock { $0.info?.callPath(returningTo: imageBase &+ offset) } ?? []
+  package func callPath(returningTo offset: UInt64, to callee: String?) -> [CalledFunction] {
+    module.withLock { module in
+      module.info?.callPath(returningTo: imageBase &+ offset, to: callee) { name in
+        let start = module.functionAddress(named: name)
+        // One function may have several names.
+        return callee.flatMap { module.functionAddress(named: $0) } == start ? nil : start
+      }
+    } ?? []
   }
 
   package func functionAddress(_ offset: UInt64) -> UInt64? {

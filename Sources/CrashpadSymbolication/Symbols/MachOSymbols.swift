@@ -98,9 +98,12 @@ package final class MachOSymbols: SymbolFile {
 
   private func isCode(_ address: UInt64) -> Bool { files.contains { $0.isCode(address) } }
 
-  package func callPath(returningTo offset: UInt64) -> [CalledFunction] {
+  package func callPath(returningTo offset: UInt64, to callee: String?) -> [CalledFunction] {
     let address = imageBase &+ offset
-    return withDwarf { $0.info?.callPath(returningTo: address) ?? $0.map?.callPath(returningTo: address) } ?? []
+    return withDwarf { dwarf in
+      dwarf.info?.callPath(returningTo: address, to: callee) { _ in nil }
+        ?? dwarf.map?.callPath(returningTo: address, to: callee)
+    } ?? []
   }
 
   package func functionAddress(_ offset: UInt64) -> UInt64? {
