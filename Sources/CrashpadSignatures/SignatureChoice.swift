@@ -115,7 +115,10 @@ struct SignatureChoice {
       // The allocator aborts for memory that was corrupted before, and not for its caller's own reason.
       if raised == nil, Self.allocators.contains(rule.id) { return "abort[heap]" }
     }
-    return raised.map { exception(of: $0, entries[depth]) }
+    guard let raised else { return nil }
+    let exception = exception(of: raised, entries[depth])
+    return exception == "exception:C++"
+      ? entries[depth].lazy.compactMap { CxxThrow.kind($0.name) }.last ?? exception : exception
   }
 
   /// The exception that the raising frames show, in the words of `explain`: those of C++ are on the stacks of Objective-C's
@@ -180,6 +183,9 @@ struct SignatureChoice {
   private mutating func takeNext(above own: Int, from start: Int) {
     let callee = entries.indices[start..<own].last { entries[$0].rule?.id != SignatureNames.header.id }
     guard let callee else { return }
+    if callee == 0, kind.isJumpOutOfCode, entries[callee].module == nil, !entries[callee].isNamed {
+      return stack.takeNoCode(callee, Self.noCode)
+    }
     if stack.decisions[callee]?.rule == Self.noCode { return stack.takeData(callee, from: own, Self.noCode) }
     guard stack.isTaken(callee), entries[callee].key != entries[own].key else { return }
     stack.takeNext(callee, "callee", "called by the anchor")
@@ -189,10 +195,18 @@ struct SignatureChoice {
   private mutating func takeCaller(of own: Int) {
     // A handler is not called by what its signal interrupted.
     let callers = entries.indices[(own + 1)...].prefix { entries[$0].rule?.id != "signal-frame" }
-    let caller = callers.first { isOwn($0) && entries[$0].key != entries[own].key }
+    let last = callers.prefix(Self.checkFrames).filter { isOwn($0) }.prefix(Self.checkDepth).last { index in
+      guard let name = entries[index].name, let raiser = entries[own].name else { return false }
+      return WrapperName.isCheckObject(name, of: raiser)
+    }
+    let caller = callers.first { isOwn($0) && entries[$0].key != entries[own].key && $0 > last ?? own }
     guard let caller else { return }
     stack.takeNext(caller, "wrapper", "called the function that raised for it", mark: programMark(caller))
   }
+
+  /// The number of functions of an object that is made to check something, between the one that raises and its user.
+  private static let checkDepth = 6
+  private static let checkFrames = 64
 
   // MARK: Wrappers
 
@@ -203,8 +217,10 @@ struct SignatureChoice {
     if kind.text == "abort", callee?.id == "abort" { return true }
     guard kind.isAbort || kind.text == "trap", callee.map({ $0.frameClass == .raise }) ?? true else { return false }
     guard let name = entries[own].name else { return false }
-    // A generic function has one name for all types, and raises for its caller, which chose one.
-    return WrapperName.isWrapper(name) || kind.isAbort && ["<T>", "[T]"].contains { name.containsBytes($0) }
+    if WrapperName.isWrapper(name) { return true }
+    // A generic function has one name for all types, and raises for its caller, which chose one. A check of the language's
+    // runtime, such as that of an index, found a fault of the function itself.
+    return kind.isAbort && !kind.text.hasSuffix("]") && WrapperName.isGeneric(name)
   }
 
   /// Whether the anchor has its arguments from its callers and gives them to printf or the like: the fault is in what one of
@@ -255,6 +271,20 @@ struct SignatureChoice {
   }
 }
 
+/// Functions of C++'s library that throw an exception of one class for the library's own checks.
+enum CxxThrow {
+  private static let prefix = "std::__throw_"
+
+  /// "exception:std::out_of_range" of "std::__throw_out_of_range_fmt(const char*, ...)"; nil of another function.
+  static func kind(_ name: String?) -> String? {
+    guard let name, name.hasPrefix(prefix) else { return nil }
+    var type = name.dropFirst(prefix.utf8.count).prefix { $0 != "(" }
+    if type.hasSuffix("_fmt") { type = type.dropLast(4) }
+    guard !type.isEmpty, type.utf8.allSatisfy({ NameText.isWord($0) }) else { return nil }
+    return "exception:std::" + type
+  }
+}
+
 /// Names of functions that end the program for their callers.
 enum WrapperName {
   static func isWrapper(_ name: String) -> Bool {
@@ -263,6 +293,32 @@ enum WrapperName {
     let base = String(name.prefix { $0 != "(" }).lowercased()
     let last = base.split { ":. ]".contains($0) }.last.map(String.init) ?? base
     return words.contains(last) || parts.contains { last.containsBytes($0) }
+  }
+
+  /// Whether it has a generic type or is in one. Types of parameters don't make a function generic, and a generic one has none.
+  static func isGeneric(_ name: String) -> Bool {
+    guard ["<T>", "[T]"].contains(where: { name.containsBytes($0) }) else { return false }
+    return !name.hasSuffix(")") || name.hasSuffix("operator()")
+  }
+
+  /// Whether it makes or destroys an object that is there to check something: `Checker::Checker(bool)`.
+  ///
+  /// - Parameter raiser: the function that ends the program, which has to be the object's: `Checker::failed()`.
+  static func isCheckObject(_ name: String, of raiser: String) -> Bool {
+    guard let (owner, function) = parts(name), parts(raiser)?.owner == owner else { return false }
+    let type = owner.split(separator: ":").last.map(String.init) ?? owner
+    guard function == type || function == "~" + type else { return false }
+    let word = type.lowercased()
+    return ["check", "assert", "fatal", "panic", "ensure", "verif"].contains { word.containsBytes($0) }
+  }
+
+  /// `a::B` and `f` of `a::B::f(int)`; nil of a name without an owner.
+  private static func parts(_ name: String) -> (owner: String, function: String)? {
+    let base = String(name.prefix { $0 != "(" })
+    guard let colon = base.lastIndex(of: ":"), let owner = base[..<colon].lastIndex(where: { $0 != ":" }) else {
+      return nil
+    }
+    return (String(base[...owner]), String(base[base.index(after: colon)...]))
   }
 
   /// Whether a function of the C library takes the arguments of another one as a list (va_list): "__vsnprintf_internal".
@@ -282,6 +338,8 @@ enum WrapperName {
   ]
   private static let words: Set<String> = [
     "die", "fail", "crash", "abort", "terminate", "bug", "fault", "raise", "must",
+    // A coroutine of C++ calls it for an exception that it does not catch.
+    "unhandled_exception",
   ]
   private static let parts = [
     "assert", "fatal", "panic", "unreachable", "notreached", "terminatehandler", "crashfail", "checkfail",

@@ -63,6 +63,12 @@ struct SignatureStack {
     add(text, text)
   }
 
+  /// Takes a frame that is no code and in no module: its place says nothing.
+  mutating func takeNoCode(_ index: Int, _ rule: String) {
+    decisions[index] = (.next, rule, "the anchor went on there, and it is no code")
+    add("no code", "no code")
+  }
+
   /// Takes words of a language's own stack, which has no frames here.
   mutating func takeWords(_ words: [String]) {
     isNamed = true

@@ -107,6 +107,8 @@ extension ChoiceTests {
     for (raise, text) in [
       ("runtime.panicmem", "bad-access[null]"), ("runtime.goPanicIndex", "trap[index]"),
       ("runtime.panicdivide", "arithmetic"),
+      // A method of values was called by a nil pointer.
+      ("runtime.panicwrap", "bad-access[null]"),
       ("runtime.panicdottypeE", "trap[cast]"), ("runtime.sigpanic", "exception:Go panic"),
       ("strings.Repeat", "exception:Go panic"),
     ] {
@@ -116,6 +118,39 @@ extension ChoiceTests {
     // The kernel's signal is below the panic that says its kind.
     let frames = ["runtime.raise|shop", "runtime.gopanic|shop", "runtime.panicmem|shop", "runtime.sigpanic|shop"]
     #expect(Self.signature(kind, frames + bottom).text == "bad-access[null] · main.load")
+  }
+
+  @Test func `A check of Go's runtime in a generic function is that function's fault, and a panic its caller's`() {
+    let kind = Self.kind("abort", abort: true)
+    let bottom = ["main.load|shop", "main.main|shop", "runtime.main|shop", "runtime.goexit|shop"]
+    for (raise, text) in [
+      ("runtime.goPanicIndex", "trap[index] · main.(*Stack[T]).Pop"),
+      ("runtime.gopanic", "exception:Go panic · main.(*Stack[T]).Pop · main.load"),
+    ] {
+      let frames = ["runtime.raise|shop", "runtime.gopanic|shop", "\(raise)|shop", "main.(*Stack[...]).Pop|shop"]
+      #expect(Self.signature(kind, frames + bottom).text == text)
+    }
+  }
+
+  @Test func `Rust's panics say which check failed`() {
+    let kind = Self.kind("abort", abort: true)
+    let top = [
+      "__pthread_kill_implementation|libc.so.6", "raise|libc.so.6", "abort|libc.so.6",
+      "core::panicking::panic_fmt|shop",
+    ]
+    let bottom = ["shop::take|shop", "shop::main|shop", "std::rt::lang_start|shop", "main|shop"]
+    for (raise, check) in [
+      ("core::panicking::panic_bounds_check", "[index]"), ("core::slice::index::slice_index_fail", "[index]"),
+      ("core::str::slice_error_fail", "[index]"),
+      ("core::panicking::panic_const::panic_const_sub_overflow", "[arithmetic]"),
+      ("core::panicking::panic_const::panic_const_div_by_zero", "[arithmetic]"),
+      ("core::option::unwrap_failed", "[none]"), ("core::option::expect_failed", "[none]"),
+      ("core::result::unwrap_failed", "[error]"), ("core::panicking::assert_failed", "[assert]"),
+      ("core::cell::panic_already_borrowed", "[borrow]"), ("core::panicking::panic", ""),
+    ] {
+      let text = Self.signature(kind, top + ["\(raise)|shop"] + bottom).text
+      #expect(text == "exception:Rust panic\(check) · shop::take", "\(raise)")
+    }
   }
 
   @Test func `The program's own function that repeats most often is the anchor of a recursion`() {

@@ -42,6 +42,64 @@ extension ChoiceTests {
     #expect(Self.signature(kind, frames).text == "bad-access[wild] · shop+0x4040")
   }
 
+  @Test func `A jump to no module is another fault of a function than its use of a bad pointer`() {
+    var kind = Self.kind("bad-access[null]", fault: true)
+    let nowhere = StackEntry(name: nil, module: nil, offset: nil, address: 0, shownName: nil, rule: nil)
+    let below = Self.entries(["call_hook|shop", "main|shop"])
+    #expect(Signature(kind, below, .current).text == "bad-access[null] · call_hook")
+    kind.isJumpOutOfCode = true
+    #expect(Signature(kind, [nowhere] + below, .current).text == "bad-access[null] · call_hook · no code")
+    #expect(Signature(kind, [nowhere] + below, .first).text == "bad-access[null] · call_hook")
+  }
+
+  @Test func `An object that checks has the caller that made it`() {
+    let kind = Self.kind("abort", abort: true)
+    let top = ["raise|libc.so.6", "abort|libc.so.6"]
+    func text(_ frames: [String]) -> String { Self.signature(kind, top + frames + ["main|shop"]).text }
+    for object in ["tq::Checker::Checker(bool, const char*)", "tq::Checker::~Checker()"] {
+      #expect(
+        text(["tq::Checker::failed(const char*)|shop", "\(object)|shop", "push(int)|shop"])
+          == "abort · tq::Checker::failed(const char*) · push(int)")
+    }
+    // An object of another class has its own reason to end the program, and one that is made for other things, too.
+    #expect(text(["stop()|shop", "Checkout::~Checkout()|shop", "pay()|shop"]) == "abort · stop · Checkout::~Checkout")
+    #expect(text(["Store::stop()|shop", "Store::Store()|shop", "pay()|shop"]) == "abort · Store::stop · Store::Store")
+  }
+
+  @Test func `Exceptions that C++'s library throws for its own checks have their class`() {
+    let kind = Self.kind("abort", abort: true)
+    let top = ["raise|libc.so.6", "abort|libc.so.6", "std::terminate()|libstdc++.so.6", "__cxa_throw|libstdc++.so.6"]
+    for (thrown, text) in [
+      ("std::__throw_out_of_range_fmt(char const*, ...)", "exception:std::out_of_range"),
+      ("std::__throw_bad_function_call()", "exception:std::bad_function_call"),
+      ("std::__throw_length_error(char const*)", "exception:std::length_error"),
+      ("std::rethrow()", "exception:C++"),
+    ] {
+      let text = text + " · load"
+      #expect(Self.signature(kind, top + ["\(thrown)|libstdc++.so.6", "load|shop", "main|shop"]).text == text)
+    }
+  }
+
+  @Test func `A coroutine that does not catch an exception is told apart from others of its kind`() {
+    let kind = Self.kind("abort", abort: true)
+    let top = ["raise|libc.so.6", "abort|libc.so.6", "std::terminate()|libstdc++.so.6"]
+    let handler = "net::Task::promise_type::unhandled_exception()|shop"
+    let text = Self.signature(kind, top + [handler, "replay|shop", "main|shop"]).text
+    #expect(text.hasSuffix(" · net::Task::promise_type::unhandled_exception · replay"))
+  }
+
+  @Test func `A function with a generic type among its parameters is none`() {
+    let kind = Self.kind("abort", abort: true)
+    let top = ["raise|libc.so.6", "abort|libc.so.6", "__cxa_throw|libstdc++.so.6"]
+    for (function, text) in [
+      ("solve(List<int> const&)", "exception:C++ · solve(List<T> const&)"),
+      ("List<int>::solve(int)", "exception:C++ · List<T>::solve · load"),
+      ("List<int>::operator()(int)", "exception:C++ · List<T>::operator() · load"),
+    ] {
+      #expect(Self.signature(kind, top + ["\(function)|shop", "load|shop", "main|shop"]).text == text)
+    }
+  }
+
   @Test func `A fault is a jump where the address is the program counter's and the system refused the access`() {
     func isJump(_ change: (inout ExceptionSnapshot) -> Void) -> Bool {
       var snapshot = ProcessSnapshot(system: SystemSnapshot(architecture: .x86_64, operatingSystem: .linux))

@@ -254,4 +254,31 @@ struct LookupTests {
       #expect(symbols.symbolize(start + 4)?.frames.last?.declaredFile == file)
     }
   }
+
+  @Test(
+    "A constructor has the file that declares it, as other functions", .enabled(if: hasCompiler, "cc is not installed"))
+  func declaredFileOfConstructor() throws {
+    let folder = try TemporaryFolder()
+    let source = """
+      #line 5 "/usr/include/gear/gear.h"
+      struct Gear { int teeth; Gear(int n) { teeth = 60 / n; } ~Gear() { teeth = 1 / teeth; } };
+      #line 7 "/srv/shop.cc"
+      struct Shop { int size; Shop(int n) { size = 60 / n; } };
+      int make(int n) { Gear gear(n); Shop shop(n); return gear.teeth + shop.size; }
+      """
+    let id = (1...20).map { UInt8($0 + 40) }
+    let text = id.map { String(Int($0) + 256, radix: 16).dropFirst() }.joined()
+    try Self.compile(source, "-x c++ -g -O0 -fPIC -shared -Wl,--build-id=0x\(text) -o shop.so", in: folder)
+    let cache = SymbolCache(SymbolSearch(paths: [folder.path], looksInSystem: false))
+    let symbols = LazySymbols(ModuleIdentity(path: "/srv/shop.so", debugID: nil, buildID: id), cache).symbols
+    for (name, file) in [
+      ("_ZN4GearC2Ei", "/usr/include/gear/gear.h"), ("_ZN4GearD2Ev", "/usr/include/gear/gear.h"),
+      ("_ZN4ShopC2Ei", "/srv/shop.cc"), ("_Z4makei", "/srv/shop.cc"),
+    ] {
+      let line = try Tool.shell("nm shop.so | awk '$3 == \"\(name)\" { print $1 }'", in: folder).outputLines.first
+      let start = try #require(line.flatMap { UInt64($0, radix: 16) })
+      let frame = symbols.symbolize(start + 4)?.frames.last
+      #expect(frame?.declaredFile == file, "\(String(describing: frame))")
+    }
+  }
 }

@@ -221,6 +221,50 @@ extension SignatureRule {
       of: .rust,
       "Rust calls a function here whose panics it catches"),
     SignatureRule(
+      .raise, "rust-index",
+      ["core::panicking::panic_bounds_check*", "core::slice::index::slice_*", "core::str::slice_error_fail*"],
+      anywhere: [
+        "core::panicking::panic_bounds_check", "core::slice::index::slice_*_fail*", "core::str::slice_error_fail*",
+      ],
+      of: .rust,
+      meaning: "exception:Rust panic[index]", callsNothing: true,
+      "Rust found an index out of range"),
+    SignatureRule(
+      .raise, "rust-arithmetic",
+      ["core::panicking::panic_const::*"],
+      anywhere: ["core::panicking::panic_const::*"],
+      of: .rust,
+      meaning: "exception:Rust panic[arithmetic]", callsNothing: true,
+      "Rust found an overflow, or a division by zero"),
+    SignatureRule(
+      .raise, "rust-none",
+      ["core::option::unwrap_failed*", "core::option::expect_failed*"],
+      anywhere: ["core::option::unwrap_failed", "core::option::expect_failed"],
+      of: .rust,
+      meaning: "exception:Rust panic[none]", callsNothing: true,
+      "Rust found no value where its caller expected one"),
+    SignatureRule(
+      .raise, "rust-error",
+      ["core::result::unwrap_failed*"],
+      anywhere: ["core::result::unwrap_failed"],
+      of: .rust,
+      meaning: "exception:Rust panic[error]", callsNothing: true,
+      "Rust found an error where its caller expected none"),
+    SignatureRule(
+      .raise, "rust-assert",
+      ["core::panicking::assert_failed*"],
+      anywhere: ["core::panicking::assert_failed*"],
+      of: .rust,
+      meaning: "exception:Rust panic[assert]", callsNothing: true,
+      "an assertion of Rust that failed in its caller"),
+    SignatureRule(
+      .raise, "rust-borrow",
+      ["core::cell::panic_*"],
+      anywhere: ["core::cell::panic_*"],
+      of: .rust,
+      meaning: "exception:Rust panic[borrow]", callsNothing: true,
+      "Rust found a cell borrowed that its caller wants to borrow"),
+    SignatureRule(
       .raise, "rust-panic",
       [
         "core::panicking::*", "std::panicking::*", "rust_begin_unwind", "rust_panic*", "__rust_start_panic",
@@ -271,7 +315,7 @@ extension SignatureRule {
       "Go found an index out of range"),
     SignatureRule(
       .raise, "go-memory",
-      ["runtime.panicmem*"],
+      ["runtime.panicmem*", "runtime.panicwrap*"],
       of: .go,
       meaning: "bad-access[null]", callsNothing: true,
       "Go used memory through a bad pointer"),
@@ -283,7 +327,7 @@ extension SignatureRule {
       "Go divided by zero"),
     SignatureRule(
       .raise, "go-cast",
-      ["runtime.panicdottype*", "runtime.panicnildottype*", "runtime.panicwrap*"],
+      ["runtime.panicdottype*", "runtime.panicnildottype*"],
       of: .go,
       meaning: "trap[cast]", callsNothing: true,
       "Go found another type than was asked for"),

@@ -230,14 +230,15 @@ final class DwarfSections {
     for _ in 0..<16 {
       guard let (entry, unit) = sections.nameEntry(at: offset) else { break }
       if names.file == nil, sections === self { names.file = entry.file.map { ($0, unit) } }
-      // An empty text is no name.
-      if names.short == nil { names.short = entry.name.flatMap { sections.name($0, unit: unit) } }
-      if let linkage = entry.linkage.flatMap({ sections.name($0, unit: unit) }) {
-        names.linkage = linkage
-        break
+      if names.linkage == nil {
+        // An empty text is no name.
+        if names.short == nil { names.short = entry.name.flatMap { sections.name($0, unit: unit) } }
+        names.linkage = entry.linkage.flatMap { sections.name($0, unit: unit) }
       }
+      // A constructor's code has a name of its own, and the file is said where it is declared.
+      if names.linkage != nil, names.file != nil { break }
       if let next = entry.alternate {
-        guard let other = sections.alternate else { break }
+        guard names.linkage == nil, let other = sections.alternate else { break }
         (sections, offset) = (other, next)
       } else if let next = entry.next {
         offset = next
