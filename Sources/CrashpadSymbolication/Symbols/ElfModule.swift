@@ -12,6 +12,8 @@ final class ElfModule {
   private let places: DebugPlaces
   private var knownInfo: DwarfInfo??
   private var knownFrames: DwarfFrames??
+  /// The functions that were looked up by name, which takes a look at each symbol.
+  private var functionAddresses: [String: UInt64?] = [:]
   /// The table of 32-bit ARM, in the loaded file.
   private(set) lazy var exceptionTable: ArmExceptionTable? = loaded.flatMap { ArmExceptionTable($0) }
   /// Findings about the files themselves, without those about the DWARF.
@@ -174,7 +176,10 @@ final class ElfModule {
 
   /// The start of the function that other files call by a name.
   func functionAddress(named name: String) -> UInt64? {
-    files.firstResult { ElfSymbolTable.functionAddress(named: name, in: $0) }
+    if let known = functionAddresses[name] { return known }
+    let address = files.firstResult { ElfSymbolTable.functionAddress(named: name, in: $0) }
+    functionAddresses[name] = .some(address)
+    return address
   }
 
   /// Whether a return address in a stack can be at `address`: it is code, and in a function if functions are known.
