@@ -279,6 +279,8 @@ enum CxxThrow {
   static func kind(_ name: String?) -> String? {
     guard let name, name.hasPrefix(prefix) else { return nil }
     var type = name.dropFirst(prefix.utf8.count).prefix { $0 != "(" }
+    // Conversions of text throw either for bad text.
+    if type == "invalid_argument" || type == "out_of_range" { return nil }
     if type.hasSuffix("_fmt") { type = type.dropLast(4) }
     guard !type.isEmpty, type.utf8.allSatisfy({ NameText.isWord($0) }) else { return nil }
     return "exception:std::" + type

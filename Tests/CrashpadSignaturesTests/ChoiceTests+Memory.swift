@@ -73,7 +73,8 @@ extension ChoiceTests {
       ("std::__throw_out_of_range_fmt(char const*, ...)", "exception:std::out_of_range"),
       ("std::__throw_bad_function_call()", "exception:std::bad_function_call"),
       ("std::__throw_length_error(char const*)", "exception:std::length_error"),
-      ("std::rethrow()", "exception:C++"),
+      ("std::__throw_invalid_argument(char const*)", "exception:C++"),
+      ("std::__throw_out_of_range(char const*)", "exception:C++"), ("std::rethrow()", "exception:C++"),
     ] {
       let text = text + " · load"
       #expect(Self.signature(kind, top + ["\(thrown)|libstdc++.so.6", "load|shop", "main|shop"]).text == text)
