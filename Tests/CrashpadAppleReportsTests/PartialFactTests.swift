@@ -139,7 +139,8 @@ struct PartialFactTests {
 
       Thread 5 (crashed)
        0  Orrery Framework!base::debug::BreakDebugger() [debugger.cc : 256 + 0x0]
-          rip = 0x0000000109eba961
+          rax = 0x0000000000000400   rdx = 0xffffffffffffffe0   rcx = 0x0000000000000020
+          rbp = 0x00007000022aae60   rsp = 0x00007000022aae60   rip = 0x0000000109eba961
           Found by: given as instruction pointer in context
        1  Orrery Framework!base::(anonymous namespace)::OnNoMemory(unsigned long) [memory.cc : 18 + 0x8]
           rip = 0x0000000109ee7f5f
@@ -147,7 +148,7 @@ struct PartialFactTests {
 
       """
     let trap = try explain("Crash reason:  EXC_BREAKPOINT / 0x00000002\nCrash address: 0x109eba961\n\(frames)")
-    #expect(trap.contains("could not get the memory") && trap.contains("EXC_BREAKPOINT"), "\(trap)")
+    #expect(trap.contains("could not get the memory") && trap.contains("EXC_I386_BPT"), "\(trap)")
     let signal = try explain(
       "Operating system: Mac OS X\n                  10.10.5 14F27\nCPU: amd64\n\n"
         + "Crash reason:  EXC_SOFTWARE / SIGABRT\nCrash address: 0x7fff8981c286\n"

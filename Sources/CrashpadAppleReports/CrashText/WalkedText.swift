@@ -205,7 +205,12 @@ struct WalkedText {
     }
     let isFirst = builder.snapshot.threads[index].frames?.dropLast().allSatisfy(\.isInlined) == true
     guard isFirst, registers.count > 4 else { return }
-    builder.snapshot.threads[index].context = ReportRegisters.context(registers)
+    let context = ReportRegisters.context(registers)
+    builder.snapshot.threads[index].context = context
+    // A part of a text may lack the line of the processor.
+    if builder.snapshot.system.architecture == .unknown {
+      builder.snapshot.system.architecture = context.architecture
+    }
   }
 
   // MARK: Modules
