@@ -124,6 +124,9 @@ private struct FrameReader {
         function: SymbolizedAddress.line(function), module: module.map { names[$0] }, offset: frame.frame.moduleOffset,
         location: location, isOfApp: module.map { isOfApp[$0] } ?? false)
       made.address = frame.frame.instruction
+      if frame.frame.trust == .prewalked, let start = frame.symbol?.functionAddress {
+        made.distance = (frame.frame.moduleOffset ?? frame.frame.instruction) &- start
+      }
       return made
     }
     if let place = frame.unloaded.first {

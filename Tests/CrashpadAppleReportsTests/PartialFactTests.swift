@@ -273,4 +273,28 @@ struct PartialFactTests {
     let lock = try explain("Exception Type:  EXC_CRASH (SIGKILL)\nTermination Reason: RUNNINGBOARD 0xdead10cc\n")
     #expect(lock.contains("Who holds the lock: the report has no stacks."), "\(lock)")
   }
+
+  @Test("A name far in front of the code is said to be perhaps of another function", arguments: [16_383, 16_384])
+  func farName(offset: Int) throws {
+    let text = """
+      Process:             Orrery [77]
+      Identifier:          org.example.Orrery
+      Code Type:           ARM-64
+      OS Version:          iPhone OS 17.0 (21A329)
+
+      Exception Type:      EXC_BAD_ACCESS (SIGSEGV)
+      Exception Subtype:   KERN_INVALID_ADDRESS at 0x0000000000000010
+      Triggered by Thread: 0
+
+      Thread 0 Crashed:
+      0   Orrery                          0x0000000100200000 orbit_free + \(offset)
+      1   libdyld.dylib                   0x00000001a0000004 start + 4
+
+      Binary Images:
+      0x100000000 - 0x1003fffff Orrery arm64  <00112233445566778899aabbccddeeff> /private/var/containers/Bundle/Application/Orrery.app/Orrery
+      """
+    let explanation = try explain(text)
+    #expect(explanation.contains("orbit_free in Orrery"), "\(explanation)")
+    #expect(explanation.contains("bytes behind its start: perhaps another function") == (offset >= 16_384))
+  }
 }

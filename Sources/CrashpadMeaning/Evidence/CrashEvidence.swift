@@ -18,6 +18,8 @@ package struct CrashEvidence: Sendable {
     package var isOfApp: Bool
     /// Whether the module had been unloaded.
     package var isUnloaded: Bool
+    /// The number of bytes behind the start of the function; nil unless the report alone has its name.
+    package var distance: UInt64?
 
     package init(
       function: String?, module: String?, offset: UInt64?, location: String?, isOfApp: Bool, isUnloaded: Bool = false
@@ -64,8 +66,13 @@ package struct CrashEvidence: Sendable {
     package var text: String {
       let place = module ?? "no module"
       guard let function else { return offset.map { "\(place) + \(hex($0))" } ?? place }
-      return "\(function) in \(place)" + (location.map { " (\($0))" } ?? "")
+      if let location { return "\(function) in \(place) (\(location))" }
+      guard let distance, distance >= Self.longFunction else { return "\(function) in \(place)" }
+      return "\(function) in \(place) (\(grouped(distance)) bytes behind its start: perhaps another function)"
     }
+
+    /// Few functions have as many bytes. A reporter names the nearest function of a file without symbols.
+    private static let longFunction: UInt64 = 16 << 10
   }
 
   package struct Thread: Sendable {
