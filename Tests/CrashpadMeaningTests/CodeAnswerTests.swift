@@ -190,6 +190,15 @@ struct CodeAnswerTests {
     #expect(answers.map { $0.readings.first?.title } == ["Exit Code 139: ended by SIGSEGV"])
   }
 
+  @Test(arguments: [
+    "Process completed with exit code 1.", "Exited (1) 2 hours ago", "Exited (0) 3 minutes ago",
+    "The worker of the night shift returned a non-zero code: 3",
+  ])
+  func `A line with the status of a program says that it is one, and nothing of its other words`(line: String) {
+    let answers = CodeAnswer.answers(to: [line])
+    #expect(answers.count == 1 && answers.first?.unknown?.reason.contains("no signal ended it") == true)
+  }
+
   @Test(arguments: ["error: Exited with unexpected signal code 11", "error: Exited with signal code 11"])
   func `The number of a signal of SwiftPM is one`(line: String) {
     #expect(CodeAnswer.answers(to: [line]).map { $0.readings.first?.title } == ["SIGSEGV"])

@@ -21,13 +21,16 @@ package struct CodeAnswer: Sendable {
   /// An answer that knows no meaning.
   init(
     _ query: String, unknown reason: String, of owner: CodeMeaning? = nil, collect: [String] = [],
-    suggestions: [String] = []
+    suggestions: [String] = [], isStatus: Bool = false
   ) {
-    let unknown = UnknownCode(reason: reason, owner: owner, collect: collect, suggestions: suggestions)
+    let unknown = UnknownCode(
+      reason: reason, owner: owner, collect: collect, suggestions: suggestions, isStatus: isStatus)
     self.init(query, [], unknown: unknown)
   }
 
   package var isKnown: Bool { !readings.isEmpty }
+  /// Whether it says what a number is, if not what it means.
+  var saysField: Bool { unknown?.owner != nil || unknown?.isStatus == true }
 }
 
 /// One meaning of a code.
@@ -97,6 +100,8 @@ package struct UnknownCode: Sendable {
   package let collect: [String]
   /// Similar names.
   package let suggestions: [String]
+  /// Whether it is the status with which a program ended by itself.
+  let isStatus: Bool
 }
 
 /// Capitalizes the text and adds a period.

@@ -26,16 +26,17 @@ extension CodeParser {
     if number == 0 {
       return CodeAnswer(
         query, unknown: "0 says that the program ended by itself and had no error: no signal ended it",
-        collect: ["the last lines that it printed"])
+        collect: ["the last lines that it printed"], isStatus: true)
     }
     if let meaning = Self.shellStatuses[number], !word.isHexadecimal {
       return CodeAnswer(
         query, unknown: "\(word.text) says that \(meaning), if it is of a shell or of ld.so: no signal ended it",
-        collect: ["the last lines that were printed, which name the file"])
+        collect: ["the last lines that were printed, which name the file"], isStatus: true)
     }
     return CodeAnswer(
       query, unknown: "\(word.text) is a status of the program's own: no signal ended it",
-      collect: ["what the program itself says of its exit statuses, and the last lines that it printed"])
+      collect: ["what the program itself says of its exit statuses, and the last lines that it printed"], isStatus: true
+    )
   }
 
   /// Whether the words are those of "The command '…' returned a non-zero code: 137".

@@ -38,9 +38,10 @@ struct CodeParser {
     let found = codes()
     let isNamed = found.contains { !$0.isNumber && $0.answer.isKnown }
     if !isNamed, !isExact, let answer = phrase() { return [answer] }
-    // A number in a line that names a code is of something else: a process, a line, an address.
+    // A number in a line that names a code or a status is of something else: a process, a line, an address, a time.
+    let saysField = isNamed || found.contains { !$0.isNumber && $0.answer.saysField }
     let isSentence = isCopied && found.count { !$0.isNumber } >= Self.wordsOfSentence
-    let answers = Self.merged(found.filter { !isSentence && (!isCopied || !isNamed) || !$0.isNumber }.map(\.answer))
+    let answers = Self.merged(found.filter { !isSentence && (!isCopied || !saysField) || !$0.isNumber }.map(\.answer))
     let unknown = answers.filter { !$0.isKnown && $0.unknown?.owner == nil }
     // A message may contain words that are also codes. If any word is not a code, the
     // text is matched as a message first.
@@ -50,7 +51,7 @@ struct CodeParser {
     if let row = named(text) ?? says ?? MeaningTable.kernelTriage(text) ?? EvidenceSearch.all.function(text) {
       return [CodeAnswer(text, [CodeReading(row)])]
     }
-    let known = answers.filter { $0.isKnown || $0.unknown?.owner != nil }
+    let known = answers.filter { $0.isKnown || $0.saysField }
     if isCopied, !known.isEmpty { return known }
     // One error for a sentence, and not one for each of its words.
     if answers.isEmpty || isSentence { return [Self.unknownName(text, text)] }
