@@ -5,16 +5,13 @@ package import CrashpadSnapshot
 /// The memory that leads from a thread on a stack of Go's runtime to the goroutine that it runs, and that one's stack: after a
 /// fatal error the program's own frames are there alone.
 extension ProcessSnapshot {
-  /// A damaged dump may have any number of threads that share records.
-  private static var maximumThreads: Int { 16_384 }
-
   /// The threads of Go's runtime.
   package func goThreads(in bytes: RawSpan) -> [GoThread] {
     guard system.operatingSystem == .linux else { return [] }
     // The stacks of threads may lie among those of goroutines, and have the records behind them.
     let memory = capturedMemory.sorted { $0.address < $1.address }
     var found: [GoThread] = []
-    for thread in threads where found.count < Self.maximumThreads {
+    for thread in threads where found.count < GoThread.maximumCount {
       let known =
         GoThread(thread.context) { word($0, of: memory, in: bytes) }
         ?? (thread.id == exception?.threadID ? goThread(calling: thread, memory, in: bytes) : nil)

@@ -25,9 +25,6 @@ struct DumpFacts {
   private var contents: [ByteRange] = []
   private var isLinux = false
 
-  /// A damaged dump may have any number of threads that share records.
-  private static let maximumGoThreads = 16_384
-
   private struct Region {
     let offset: Int
     let address: UInt64
@@ -53,13 +50,13 @@ struct DumpFacts {
 
   /// The records that lead to the stack of a goroutine stay as a stack does.
   private mutating func readGoroutines(_ bytes: RawSpan) {
-    for content in contents where goroutines.count < Self.maximumGoThreads {
+    for content in contents where goroutines.count < GoThread.maximumCount {
       let stack = bytes.extracting(content.offset..<content.end)
       goroutines.formUnion(GoThread.candidates(in: stack, architecture == .arm64 ? .arm64 : .x86_64))
     }
     let sorted = regions.sorted { $0.address < $1.address }
     var count = 0
-    for current in goroutines.sorted() where count < Self.maximumGoThreads {
+    for current in goroutines.sorted() where count < GoThread.maximumCount {
       let thread = GoThread(current: current) { address in
         sorted.indices.lastHolding(8, at: address) { (sorted[$0].address, sorted[$0].content.count) }
           .map { index, offset in bytes.uint64(at: sorted[index].content.offset + offset) }

@@ -59,6 +59,9 @@ package struct GoThread: Sendable {
   /// Nil if the thread runs none.
   package let goroutine: Goroutine?
 
+  /// The number of threads that are looked at: a damaged dump may have any number that share records.
+  package static let maximumCount = 16_384
+
   /// Nil if these are not the registers of a thread of Go's runtime, or the dump does not have the records.
   package init?(_ registers: CPUContext?, _ word: (UInt64) -> UInt64?) {
     guard let current = registers?.goroutineRegister else { return nil }

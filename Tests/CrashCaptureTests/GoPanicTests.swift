@@ -83,34 +83,32 @@ struct GoPanicTests {
   /// Go calls C on a stack of its runtime, from which only a word that it leaves there leads to the goroutine's.
   @Test(.enabled(if: ServerTests.path(of: "go") != nil, "go is not installed"))
   func `A crash in C has the functions of Go that called it`() throws {
-    let outcome = try Self.crash(Self.callOfC, then: Self.stacks)
-    #expect(
-      outcome.text.split(separator: "\n").prefix(4)
-        == ArraySlice(repeatElement("main.price main.basket main.main ", count: 4)),
-      "\(outcome.text)\(outcome.errorText)")
-    #expect(outcome.text.contains("bad-access[null] · deep"))
+    try Self.expect("main.price main.basket main.main ", "bad-access[null] · deep", ofCrash: Self.callOfC)
   }
-
-  /// Prints the functions of the program on the stacks of a dump, its minidump and both redacted; and its group.
-  private static let stacks = """
-    crashpadctl convert -q "$dump" -o whole.dmp
-    crashpadctl redact -q "$dump" -o redacted && crashpadctl redact -q whole.dmp -o redacted.dmp
-    for file in "$dump" whole.dmp redacted redacted.dmp; do
-      crashpadctl symbolize "$file" --symbols program |
-        sed -n 's/^[> ]*[0-9]*  \\(main[.][a-zA-Z]*\\) .*/\\1/p' | tr '\\n' ' '
-      echo
-    done
-    crashpadctl group --format csv "$dump"
-    """
 
   /// Go's runtime raises fatal errors on a stack of its own, from which only its records lead to the goroutine's.
   @Test(.enabled(if: ServerTests.path(of: "go") != nil, "go is not installed"))
   func `A fatal error has the goroutine's stack, and so have its minidump and its redacted copy`() throws {
-    let outcome = try Self.crash(Self.fatalError, then: Self.stacks)
+    try Self.expect("main.release main.closeTill main.main ", "abort[Go] · main.release", ofCrash: Self.fatalError)
+  }
+
+  /// Checks the program's functions on the stacks of the dump, of its minidump and of both redacted; and the signature.
+  private static func expect(_ functions: String, _ signature: String, ofCrash source: String) throws {
+    let outcome = try crash(
+      source,
+      then: """
+        crashpadctl convert -q "$dump" -o whole.dmp
+        crashpadctl redact -q "$dump" -o redacted && crashpadctl redact -q whole.dmp -o redacted.dmp
+        for file in "$dump" whole.dmp redacted redacted.dmp; do
+          crashpadctl symbolize "$file" --symbols program |
+            sed -n 's/^[> ]*[0-9]*  \\(main[.][a-zA-Z]*\\) .*/\\1/p' | tr '\\n' ' '
+          echo
+        done
+        crashpadctl group --format csv "$dump"
+        """)
     #expect(
-      outcome.text.split(separator: "\n").prefix(4)
-        == ArraySlice(repeatElement("main.release main.closeTill main.main ", count: 4)),
+      outcome.text.split(separator: "\n").prefix(4) == ArraySlice(repeatElement(Substring(functions), count: 4)),
       "\(outcome.text)\(outcome.errorText)")
-    #expect(outcome.text.contains("main.release"))
+    #expect(outcome.text.contains(signature))
   }
 }

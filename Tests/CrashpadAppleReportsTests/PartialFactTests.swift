@@ -103,10 +103,10 @@ struct PartialFactTests {
     }
     let write = try explain(text("0x00000007 (invalid protections for user data write)", 14))
     #expect(
-      write.contains("a write failed, at 0x7ff84c630be8: the page's protection forbids it (error code 0x7)"), "\(write)"
-    )
+      write.contains("The error code 0x7: a write by the program of a page that does not allow it, at 0x7ff84c630be8."),
+      "\(write)")
     let read = try explain(text("0x00000004 (no mapping for user data read)", 14))
-    #expect(read.contains("a read failed, at 0x7ff84c630be8: no memory is there"), "\(read)")
+    #expect(read.contains("a read by the program of a page that is not mapped, at 0x7ff84c630be8."), "\(read)")
     #expect(!(try explain(text("0x00000000", 13))).contains("0x7ff84c630be8"), "cr2 is of an earlier fault")
   }
 

@@ -185,6 +185,16 @@ struct CodeAnswerTests {
     #expect(!answers.isEmpty)
   }
 
+  @Test(arguments: [
+    ("chatroom: Segmentation fault (core dumped)", ["core"]), ("./zoom: memory issue: Bus error", []),
+    ("OOMKilled", ["cause"]), ("Terminated due to memory issue", ["cause"]),
+    ("slurmstepd: error: Detected 1 oom_kill event", ["cause"]),
+  ])
+  func `A cause is told of words that say it, and not of letters in a name`(line: String, facts: [String]) {
+    let answers = CodeAnswer.answers(to: [line])
+    #expect(answers.map { $0.readings.first?.facts.map(\.label) } == [facts])
+  }
+
   @Test func `A status in the words of Kubernetes is no signal of a shell`() {
     let answers = CodeAnswer.answers(to: ["Last State: Terminated  Reason: Error  Exit Code: 139"])
     #expect(answers.map { $0.readings.first?.title } == ["Exit Code 139: ended by SIGSEGV"])

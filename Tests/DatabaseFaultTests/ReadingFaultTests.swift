@@ -61,7 +61,12 @@ struct ReadingFaultTests {
     let area = SplitMix64.mix(UInt64(command.text.utf8.count) &+ 900)
     // An input that can't be opened once is looked at in several ways.
     let ofInput = faults.indices.filter { faults[$0].error == EACCES && faults[$0].call.opens("db") }
-    for index in ofInput + Sweep.sample(Array(faults.indices), Soak.times(100, or: 3), area: area) {
+    // The locks of a report are in two directories.
+    let ofLocks = faults.indices.filter { index in
+      faults[index].error == ENOMEM && faults[index].call.name == "look-open"
+        && faults[index].call.path.hasSuffix(".lock")
+    }
+    for index in ofInput + ofLocks + Sweep.sample(Array(faults.indices), Soak.times(100, or: 3), area: area) {
       let (error, call) = faults[index]
       let place = "error \(error) at look \(call.number), \(call.name) \(call.path)"
       let outcome = try run(.failing(error, first: call.number, calls: Fault.looks))

@@ -202,8 +202,8 @@ CRASH_TIME static void write_goroutine_stack(struct dump_writer *writer, const s
 }
 
 CRASH_TIME static void write_record(struct dump_writer *writer, uint64_t address, uint64_t size) {
-  size = memory_readable(address, size);
-  if (address != 0 && size > 0) write_region(writer, address, size);
+  size = address != 0 ? memory_readable(address, size) : 0;
+  if (size > 0) write_region(writer, address, size);
 }
 
 // Writes the stacks that a thread used before its current one.

@@ -126,30 +126,32 @@ extension CrashText {
 
   /// Gives the frames above the first title to the stack that reports have there: that of the thread before, and above the
   /// first thread that of the exception.
-  ///
-  /// - Parameter isRegisters: whether the title is that of registers, which stand below all stacks: the frames are of the last
-  ///   thread, whose number is not known, unless it is the main one.
-  mutating func placeHeadless(before number: UInt64?, isRegisters: Bool = false) {
-    guard let first = headless.first else { return }
-    if isRegisters {
-      let isMain = headless.contains {
-        $0.function == "main" || $0.function == "start" && $0.image.first(of: "dyld") != nil
-      }
-      headless = number == 0 && isMain ? headless : []
-      if !headless.isEmpty { frames.threads[threadIndex(0)] = headless }
-      let words = headless.isEmpty ? ", and its thread is not named: its frames are left out" : ""
-      headless = []
-      builder.note(
-        ReportRules.damagedWrapping, at: first.offset, found: .text("the text begins within a stack\(words)"))
-      return
-    }
+  mutating func placeHeadless(before number: UInt64?) {
+    guard !headless.isEmpty else { return }
     if number == 0, frames.last.isEmpty {
       frames.last = headless
     } else if number != 0 {
       frames.threads[threadIndex(number.map { $0 - 1 } ?? 0)] = headless
     }
+    endHeadless("")
+  }
+
+  /// Gives the frames above registers, which stand below all stacks, to the main thread, if the registers are its. Else their thread
+  /// is not known.
+  mutating func placeHeadless(aboveRegistersOf number: UInt64) {
+    guard !headless.isEmpty else { return }
+    let isMain = headless.contains {
+      $0.function == "main" || $0.function == "start" && $0.image.first(of: "dyld") != nil
+    }
+    let isKnown = number == 0 && isMain
+    if isKnown { frames.threads[threadIndex(0)] = headless }
+    endHeadless(isKnown ? "" : ", and its thread is not named: its frames are left out")
+  }
+
+  private mutating func endHeadless(_ words: String) {
+    guard let first = headless.first else { return }
     headless = []
-    builder.note(ReportRules.damagedWrapping, at: first.offset, found: .text("the text begins within a stack"))
+    builder.note(ReportRules.damagedWrapping, at: first.offset, found: .text("the text begins within a stack\(words)"))
   }
 
   /// Begins the stack that people paste below the exception without the title of its thread.

@@ -11,7 +11,7 @@ extension CrashText {
     guard let title = ThreadTitle(content) else { return false }
     let (number, rest) = (title.number, title.rest)
     let isRegisters = rest.first(of: " crashed with ") == rest.startIndex
-    placeHeadless(before: number, isRegisters: isRegisters)
+    if isRegisters { placeHeadless(aboveRegistersOf: number) } else { placeHeadless(before: number) }
     endRegisters()
     recursionDepth = nil
     if rest.has(prefix: " name:") {

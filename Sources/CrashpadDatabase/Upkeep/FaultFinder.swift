@@ -24,17 +24,21 @@ struct FaultFinder {
     }
   }
 
-  /// - Parameter place: the entry that failed, or a report, of which any file in the same directory may have failed.
+  /// - Parameter place: what was examined, such as a report: one of its files may have failed, or its lock in another directory.
   private static func unreadable(_ place: [FileName], in root: FilePath, _ failure: FileFailure) -> Fault {
-    var place = place
-    let folder = place.dropLast().reduce(root) { $0.appending($1) }
-    if !place.isEmpty, failure.path.removingLastComponent() == folder,
-      let name = FileName(bytes: failure.path.lastBytes)
-    {
-      place[place.count - 1] = name
+    Fault(
+      rule: DatabaseRules.unreadable, place: self.place(of: failure.path, in: root) ?? place,
+      found: .text(failure.errno.description), failure: failure)
+  }
+
+  /// The names that lead from the database to a path; nil if it is elsewhere.
+  private static func place(of path: FilePath, in root: FilePath) -> [FileName]? {
+    var (place, rest): ([FileName], FilePath) = ([], path)
+    while rest != root {
+      guard let name = FileName(bytes: rest.lastBytes), rest.removeLastComponent() else { return nil }
+      place.insert(name, at: 0)
     }
-    return Fault(
-      rule: DatabaseRules.unreadable, place: place, found: .text(failure.errno.description), failure: failure)
+    return place
   }
 
   /// Finds the faults of the whole database.

@@ -150,11 +150,16 @@ extension ExplanationBuilder {
     guard exception.kind == .mach, exception.code == 6, let immediate = syndrome?.trap ?? trapInstruction else {
       return
     }
+    result.advice += addTrap(immediate)?.advice ?? []
+  }
+
+  /// - Returns: the row of the brk instruction with this immediate.
+  @discardableResult
+  mutating func addTrap(_ immediate: UInt64) -> CodeMeaning? {
     let row = CodeMeaning.traps.first { $0.has(immediate) }
     note("The instruction was brk \(hex(immediate))" + (row.map { ": \($0.event)." } ?? ", whose meaning is unknown."))
-    guard let row else { return }
-    add(row)
-    result.advice += row.advice
+    if let row { add(row) }
+    return row
   }
 
   /// The immediate of the brk instruction at the program counter; nil if there is another instruction.

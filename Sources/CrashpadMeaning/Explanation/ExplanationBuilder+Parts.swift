@@ -12,23 +12,22 @@ extension ExplanationBuilder {
       if let endedBy = result.rows.last?.endedBy, !endedBy.isEmpty { result.endedBy.append(sentence(endedBy)) }
       result.notKnown.append("The type and the codes of the exception: the report has none.")
       return
-    } else {
-      if explainAbortOnStack() || explainSignalOfTermination() || explainRecordedException() { return }
-      let isOfCrash = report?.isTypedCrash == true
-      result.summary =
-        report?.statesCrash == true
-        ? "A thread crashed; the report has neither an exception nor a termination."
-        : isOfCrash
-          ? "The process crashed, or was ended; the report does not have its exception, nor its termination."
-          : "The report has neither an exception nor a termination."
-      if isOfCrash, report?.statesCrash != true { note("The type of the report is that of a crash.") }
-      if report?.statesCrash == true, !addSyndrome() { addObject("A thread crashed") }
-      if let line = messageLines.first { noteMessage(line) }
-      if crash.crashed != nil {
-        addStacks()
-      } else if let number = report?.faultingNumber {
-        result.notKnown.append("Where it crashed: thread \(number) has no stack.")
-      }
+    }
+    if explainAbortOnStack() || explainSignalOfTermination() || explainRecordedException() { return }
+    let isOfCrash = report?.isTypedCrash == true
+    result.summary =
+      report?.statesCrash == true
+      ? "A thread crashed; the report has neither an exception nor a termination."
+      : isOfCrash
+        ? "The process crashed, or was ended; the report does not have its exception, nor its termination."
+        : "The report has neither an exception nor a termination."
+    if isOfCrash, report?.statesCrash != true { note("The type of the report is that of a crash.") }
+    if report?.statesCrash == true, !addSyndrome() { addObject("A thread crashed") }
+    if let line = messageLines.first { noteMessage(line) }
+    if crash.crashed != nil {
+      addStacks()
+    } else if let number = report?.faultingNumber {
+      result.notKnown.append("Where it crashed: thread \(number) has no stack.")
     }
     result.notKnown.append("Why the process ended: the report has neither an exception nor a termination.")
   }
@@ -40,9 +39,7 @@ extension ExplanationBuilder {
     guard crash.system.architecture == .arm64 else { return false }
     let syndrome = FaultSyndrome(value)
     if let trap = syndrome.trap {
-      let row = CodeMeaning.traps.first { $0.has(trap) }
-      note("The instruction was brk \(hex(trap))" + (row.map { ": \($0.event)." } ?? ", whose meaning is unknown."))
-      if let row { add(row) }
+      addTrap(trap)
       result.summary = "A thread crashed at a trap; the report has neither an exception nor a termination."
       result.certainty = .stated
       return true
@@ -89,10 +86,7 @@ extension ExplanationBuilder {
   private mutating func addPageFault(_ error: UInt64) -> Bool {
     let trap = report?.fields.first { $0.name == "Trap Number" }?.value
     guard trap == "14", let address = report?.faultAddress else { return false }
-    // The bits of a page fault: 1 for a page that is there, 2 for a write, 0x10 for the fetch of an instruction.
-    let access = error & 0x10 != 0 ? "jump" : error & 2 != 0 ? "write" : "read"
-    let reason = error & 1 != 0 ? "the page's protection forbids it" : "no memory is there"
-    note("The registers say that a \(access) failed, at \(hex(address)): \(reason) (error code \(hex(error))).")
+    note("The error code \(hex(error)): \(CodeParser.pageFault(error)), at \(hex(address)).")
     result.summary =
       "A thread crashed at an access to \(hex(address)); the report has neither an exception nor a termination."
     result.certainty = .stated

@@ -94,9 +94,16 @@ extension CodeParser {
     ("segmentation fault", 11), ("invalid memory reference", 11), ("general protection fault", 11), ("bus error", 7),
     ("illegal instruction", 4), ("illegal hardware instruction", 4), ("trace/breakpoint trap", 5),
     ("trace/bpt trap", 5), ("floating point exception", 8), ("floating-point exception", 8), ("abort trap", 6),
-    ("bad system call", 31), ("invalid system call", 31), ("oomkilled", 9), ("terminated due to memory issue", 9),
-    ("oom-kill", 9), ("oom_kill", 9), ("killed by the oom killer", 9),
+    ("bad system call", 31), ("invalid system call", 31),
     ("broken pipe", 13), ("cpu time limit exceeded", 24), ("cpu limit exceeded", 24), ("file size limit exceeded", 25),
+  ]
+  /// Words that say the end by SIGKILL wherever they stand, with its cause.
+  private static let memoryPhrases: [(String, cause: String)] = [
+    ("oomkilled", noMemory), ("oom-kill", noMemory), ("oom_kill", noMemory), ("killed by the oom killer", noMemory),
+    (
+      "terminated due to memory issue",
+      "the system, as the app used more memory than it may, or the device had none left"
+    ),
   ]
   /// Words that have another meaning in a sentence.
   private static let wholeLines: [(String, UInt64)] = [
@@ -147,6 +154,11 @@ extension CodeParser {
   /// The answer to a line that a container or a runtime prints of a program that a signal ended; nil for other text.
   func phrase() -> CodeAnswer? {
     let line = text.lowercased()
+    if let (_, cause) = Self.memoryPhrases.first(where: { line.containsBytes($0.0) }),
+      let row = MeaningTable.signal(named: "SIGKILL")
+    {
+      return ended(by: row, "\"\(text)\"", [DecodedFact("cause", cause)])
+    }
     guard
       let signal = Self.phrases.first(where: { line.containsBytes($0.0) })?.1
         ?? Self.wholeLines.first(where: { line == $0.0 })?.1,
@@ -156,12 +168,6 @@ extension CodeParser {
   }
 
   private func ended(by row: CodeMeaning, _ line: String) -> CodeAnswer {
-    var facts: [DecodedFact] = []
-    if line.containsBytes("oom") { facts = [DecodedFact("cause", Self.noMemory)] }
-    if line.containsBytes("memory issue") {
-      facts = [DecodedFact("cause", "the system, as the app used more memory than it may, or the device had none left")]
-    }
-    if line.containsBytes("core dumped") { facts.append(Self.wroteCore) }
-    return ended(by: row, "\"\(text)\"", facts)
+    ended(by: row, "\"\(text)\"", line.containsBytes("core dumped") ? [Self.wroteCore] : [])
   }
 }

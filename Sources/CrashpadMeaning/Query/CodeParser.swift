@@ -60,23 +60,11 @@ struct CodeParser {
 
   /// Without answers that another one contains, such as those to "signal 11 (SIGSEGV), code 1 (SEGV_MAPERR)".
   private static func merged(_ answers: [CodeAnswer]) -> [CodeAnswer] {
-    var merged: [CodeAnswer] = []
-    for answer in answers {
-      guard answer.readings.count == 1, let title = answer.readings.first?.title else {
-        merged.append(answer)
-        continue
-      }
-      func isPart(_ other: CodeAnswer) -> Bool {
-        other.readings.count == 1
-          && other.readings.first.map { $0.title == title || $0.title.hasPrefix(title + " / ") } ?? false
-      }
-      if merged.contains(where: isPart) { continue }
-      merged.removeAll { other in
-        other.readings.count == 1 && other.readings.first.map { title.hasPrefix($0.title + " / ") } ?? false
-      }
-      merged.append(answer)
-    }
-    return merged
+    let titles = answers.map { $0.readings.count == 1 ? $0.readings.first?.title : nil }
+    return answers.indices.filter { index in
+      guard let title = titles[index] else { return true }
+      return !titles.contains { $0?.hasPrefix(title + " / ") == true } && !titles[..<index].contains(title)
+    }.map { answers[$0] }
   }
 
   /// As many words that are no codes make a sentence, whose numbers are none either.
