@@ -247,6 +247,43 @@ struct FrameEvidenceTests {
     ] { #expect(walk.frames.dropFirst().allSatisfy { $0.trust != .returnAddress }) }
   }
 
+  @Test func `The code up to a function's return shows its return address, without symbols and rules`() throws {
+    // add $16, %rsp; pop %rbx; cmp $-4096, %rax; ja; repz ret
+    var code = Self.plain
+    (code[2], code[3]) = (0x003d_485b_10c4_8348, 0xc3_f315_77ff_fff0)
+    let stack = [0, 0, 0, Self.app + 0x227, 0x7040, Self.app + 0x22f, 0, 0, 0, Self.app + 0x227]
+    let walk = try Self.leaf(code, pc: 0x110, stack: stack, symbols: false)
+    #expect(walk.frames.map(\.instruction).prefix(3) == [Self.app + 0x110, Self.app + 0x227, Self.app + 0x22f])
+    #expect(walk.frames.map(\.trust).prefix(2) == [.context, .returnAddress])
+    #expect(walk.frames[1].stackPointer == 0x7020)
+    // leave; ret: the register is a frame pointer, and leads on.
+    code[2] = 0xc3c9
+    let record = try Self.leaf(code, pc: 0x110, stack: stack, symbols: false)
+    #expect(record.frames.map(\.trust).prefix(3) == [.context, .framePointer, .framePointer])
+    #expect(record.frames[1].instruction == Self.app + 0x22f)
+    // The word is in no module.
+    code[2] = 0xc3
+    let other = try Self.leaf(code, pc: 0x110, stack: [0x50_0000] + stack.dropFirst(), symbols: false)
+    #expect(other.frames.dropFirst().allSatisfy { $0.trust != .returnAddress })
+  }
+
+  @Test func `A caller's code leads to its own caller, which is sure if it called that function`() throws {
+    var code = Self.plain
+    code[2] = 0xc3
+    // The caller goes on with nop; ret. It was called by a register, and by a call to 0x200.
+    let indirect: [UInt64] = [0x90d0_ff90_9090_9090, 0xc3]
+    let direct: [UInt64] = [0x90d0_ff90_9090_9090, 0x90ff_ffff_d1e8_00c3]
+    let guess = try Self.leaf(
+      code, pc: 0x110, stack: [Self.app + 0x227, Self.app + 0x237, 0], symbols: false, called: indirect)
+    #expect(guess.frames.map(\.instruction).prefix(3) == [Self.app + 0x110, Self.app + 0x227, Self.app + 0x237])
+    #expect(guess.frames.map(\.trust).prefix(3) == [.context, .returnAddress, .scan])
+    #expect(guess.frames[2].skippedWords == 0)
+    let sure = try Self.leaf(
+      code, pc: 0x110, stack: [Self.app + 0x227, Self.app + 0x22f, 0], symbols: false, called: direct)
+    #expect(sure.frames.map(\.instruction).prefix(3) == [Self.app + 0x110, Self.app + 0x227, Self.app + 0x22f])
+    #expect(sure.frames.map(\.trust).prefix(3) == [.context, .returnAddress, .returnAddress])
+  }
+
   @Test func `A function that has lowered the stack pointer anywhere before the place is no leaf`() throws {
     // sub rsp, 24 at each byte before and behind the place
     for offset in 1..<0x30 as Range<UInt64> {

@@ -11,8 +11,8 @@ package enum FrameTrust: String, Sendable, CaseIterable {
   case framePointer = "frame_pointer"
   /// The link register of a function that has called nothing yet.
   case linkRegister = "link_register"
-  /// The word at the stack pointer of a function that has pushed nothing yet, or nothing any more, after the call to it; or
-  /// the one above the frame pointer that it has just pushed.
+  /// The word at the stack pointer of a function that has pushed nothing yet, or nothing any more, after the call to it; the
+  /// one above the frame pointer that it has just pushed; or the one to which its code leads, up to the return.
   case returnAddress = "return_address"
   /// A word on the stack, or in the link register, that looks like a return address.
   case scan

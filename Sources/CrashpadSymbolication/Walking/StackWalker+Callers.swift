@@ -21,6 +21,11 @@ extension StackWalker {
     var scannedFar = false
 
     init(_ registers: FrameRegisters, _ trust: FrameTrust) { (self.registers, self.trust) = (registers, trust) }
+
+    func isSame(as other: Found) -> Bool {
+      registers.instructionPointer == other.registers.instructionPointer
+        && registers.stackPointer == other.registers.stackPointer
+    }
   }
 
   func caller(of callee: Position, _ frame: inout StackFrame) -> Step {
@@ -35,9 +40,13 @@ extension StackWalker {
       return .end(.endOfChain)
     }
     if found == nil {
+      let returned = rules == nil ? byReturn(callee) : nil
       switch byFramePointer(callee) {
-      case .found(let caller):
-        found = caller.trust == .scan ? byFirstInstructions(callee) ?? better(than: caller, callee) : caller
+      // Both lead to one caller: then the register is a frame pointer.
+      case .found(let caller) where caller.trust == .framePointer && returned.map { $0.isSame(as: caller) } ?? true:
+        found = caller
+      case _ where returned != nil: found = returned
+      case .found(let caller): found = byFirstInstructions(callee) ?? better(than: caller, callee)
       case .endOfChain: return .end(.endOfChain)
       case .notFound: break
       }
@@ -215,6 +224,52 @@ extension StackWalker {
     caller.stackPointer = place &+ size
     return Found(caller, .returnAddress)
   }
+
+  /// The caller by the code from the place to the function's return. A chain of frame pointers is as sure, and needs no code.
+  private func byReturn(_ callee: Position) -> Found? {
+    guard callee.architecture.isIntel, !callee.trust.knowsFramePointer, let module = callee.module,
+      let stack = callee.registers.stackPointer
+    else { return nil }
+    let (isGuess, frame) = (callee.trust == .scan, callee.trust == .scan ? nil : callee.registers.framePointer)
+    let isWide = callee.architecture == .x86_64
+    let code = IntelCode(isWide: isWide) { self.code(at: $0, module) }
+    guard
+      let way = IntelReturn(
+        from: callee.instruction, isBehindCall: callee.isCaller, knowsFramePointer: frame != nil, code)
+    else { return nil }
+    func address(_ place: IntelReturn.Place) -> UInt64? {
+      (place.isFramePointer ? frame : stack).map { $0 &+ UInt64(bitPattern: place.distance) }
+    }
+    guard let place = address(way.address), place >= stack, let saved = load(place, callee),
+      looksLikeReturnAddress(saved, callee)
+    else { return nil }
+    let isCertain = callee.isCaller ? leads(to: callee, by: call(before: saved, callee)) : !isGuess
+    if isGuess, !isCertain { return nil }
+    var caller = callee.registers.preserved()
+    for (number, place) in way.restored {
+      let register = isWide ? Self.dwarfNumbers[number] : number
+      guard caller.isPreserved(register) else { continue }
+      caller[register] = address(place).flatMap { load($0, callee) }
+    }
+    if !way.keepsFramePointer || isGuess { caller.framePointer = nil }
+    caller.instructionPointer = saved
+    caller.stackPointer = place &+ callee.architecture.addressSize &+ way.parameters
+    var found = Found(caller, isCertain ? .returnAddress : .scan)
+    if !isCertain { found.skippedWords = Int((place - stack) / callee.architecture.addressSize) }
+    return found
+  }
+
+  /// The numbers in DWARF of the registers of x86-64, by those in instructions.
+  private static let dwarfNumbers = [0, 2, 1, 3, 7, 6, 4, 5, 8, 9, 10, 11, 12, 13, 14, 15]
+
+  /// Whether a call leads to a place near it, or to the start of its function where that is known.
+  private func leads(to callee: Position, by call: CallInstruction??) -> Bool {
+    guard case .some(.direct(let start)?) = call else { return false }
+    if let known = functionStart(callee) { return start == known }
+    return start < callee.instruction && callee.instruction - start < Self.longestFunction
+  }
+
+  private static let longestFunction: UInt64 = 65536
 
   /// The state of a function's frame, as far as the next instruction tells.
   enum FrameState {

@@ -117,20 +117,26 @@ extension StackWalker {
     switch process.executable.contains(address) {
     case .executable: return true
     case .notExecutable, .unlisted: return false
-    // Any number may be behind a word that a general register points at; code of no module keeps frame pointers.
-    case .unknown: return (isKnown || callee.module == nil) && leadsIntoModule(next, after: frame, callee)
+    // Any number may be behind a word that a general register points at, but hardly two numbers in a row: code of no module
+    // keeps frame pointers.
+    case .unknown:
+      return leadsIntoModule(next, after: frame, callee, through: isKnown || callee.module == nil ? 0 : 1)
     }
   }
 
   /// Whether the chain of frame pointers leads on through code of no module, and into a module.
-  private func leadsIntoModule(_ next: UInt64, after frame: UInt64, _ callee: Position) -> Bool {
+  ///
+  /// - Parameter least: the smallest number of frames in code of no module.
+  private func leadsIntoModule(
+    _ next: UInt64, after frame: UInt64, _ callee: Position, through least: Int = 0
+  ) -> Bool {
     let size = callee.architecture.addressSize
     var (frame, next) = (frame, next)
-    for _ in 0..<limits.scannedWords {
+    for count in 0..<limits.scannedWords {
       guard next > frame, next % size == 0, let saved = load(next &+ size, callee),
         let further = load(next, callee).map(recordAddress)
       else { return false }
-      if mayFollowCall(stripped(saved), callee) { return true }
+      if mayFollowCall(stripped(saved), callee) { return count >= least }
       (frame, next) = (next, further)
     }
     return false

@@ -202,7 +202,7 @@ struct SymbolizeDocument {
     .number("frame", "The index.", .always) { $0.index },
     .word(
       "trust", of: FrameTrust.allCases.map(\.rawValue),
-      "How it was found: `context` by the registers, `prewalked` in a list of the input, `cfi` by rules for the address, `frame_pointer` by the chain of frame pointers, `link_register` in a function that has called nothing, `return_address` in one that has pushed nothing, or `scan`, a guess.",
+      "How it was found: `context` by the registers, `prewalked` in a list of the input, `cfi` by rules for the address, `frame_pointer` by the chain of frame pointers, `link_register` in a function that has called nothing, `return_address` by the code of one up to its return, or `scan`, a guess.",
       .always
     ) { $0.owned.stack.frames[$0.index].frame.trust.rawValue },
     .number(
