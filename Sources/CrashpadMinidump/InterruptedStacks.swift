@@ -20,9 +20,13 @@ extension ProcessSnapshot {
     /// A `sigcontext` of i386 (`asm/sigcontext.h`): handlers without SA_SIGINFO get no more.
     case registers386
 
+    /// The offsets of x86-64's stack pointer and of its segments: of code, of the threads, and of data.
+    private static let stackPointer64 = 160
+    private static let segments64 = 184
+
     init?(_ architecture: CPUArchitecture) {
       switch architecture {
-      case .x86_64: self = .context(wordSize: 8, stackPointer: 160)
+      case .x86_64: self = .context(wordSize: 8, stackPointer: Self.stackPointer64)
       case .arm64: self = .context(wordSize: 8, stackPointer: 432)
       case .arm: self = .context(wordSize: 4, stackPointer: 84)
       case .x86: self = .registers386
@@ -44,9 +48,19 @@ extension ProcessSnapshot {
     /// The bytes of it that are looked at.
     var size: Int {
       switch self {
+      case .context(let wordSize, Self.stackPointer64): Self.segments64 + wordSize
       case .context(let wordSize, let stackPointer): stackPointer + wordSize
       case .registers386: 76
       }
+    }
+
+    /// The bytes up to the segments, and behind them.
+    static var recordSize64: Int { segments64 + 8 }
+
+    /// Whether a record of x86-64 is there: the segments of programs, no link to another, and few flags.
+    static func isRecord64(_ stack: RawSpan, at place: Int) -> Bool {
+      stack.uint64(at: place + segments64) & 0xffff_0000_0000_ffff == 0x002b_0000_0000_0033
+        && stack.uint64(at: place + 8) == 0
     }
 
     /// The saved stack pointer, if there is such a record in a stack.
@@ -61,7 +75,16 @@ extension ProcessSnapshot {
         // `uc_stack.ss_sp` and `ss_size`: the signal stack, which must contain this. `uc_link` is always 0.
         let (start, count) = (word(2 * size, size), word(4 * size, size))
         let (address, pointer) = (region.lowerBound + UInt64(place), word(stackPointer, size))
-        guard start != 0, start <= address, word(size, size) == 0 else { return nil }
+        guard start != 0, word(size, size) == 0 else { return nil }
+        if stackPointer == Self.stackPointer64 {
+          // The segment of code of all programs; old kernels did not save that of data.
+          guard word(Self.segments64, 2) == 0x33 else { return nil }
+          // A handler may run on another stack than the kernel has, as those that this project's handler calls.
+          if word(Self.segments64 + 6, 2) == 0x2b {
+            return region.contains(pointer) || (start <= pointer && pointer - start < count) ? nil : pointer
+          }
+        }
+        guard start <= address else { return nil }
         // If one handler interrupted another on the same stack, that stack is in the dump already.
         return address - start < count && (pointer < start || pointer - start >= count) ? pointer : nil
       case .registers386:
@@ -123,6 +146,17 @@ extension ProcessSnapshot {
     let (end, overflows) = address.addingReportingOverflow(UInt64(stack.byteCount))
     guard !overflows, let saved = Saved(architecture) else { return nil }
     return saved.first(in: stack, address..<end) { isStack($0) ? $0 : nil }
+  }
+
+  /// The addresses of the records of x86-64 in a stack, whatever they interrupted.
+  package static func signalRecords(in stack: RawSpan, at address: UInt64, most: Int = 256) -> [UInt64] {
+    var records: [UInt64] = []
+    var place = Int((8 - address % 8) % 8)
+    while place + Saved.recordSize64 <= stack.byteCount, records.count < most {
+      if Saved.isRecord64(stack, at: place) { records.append(address &+ UInt64(place)) }
+      place += 8
+    }
+    return records
   }
 
   private func range(ofStackAt pointer: UInt64, _ limit: UInt64) -> (start: UInt64, end: UInt64)? {

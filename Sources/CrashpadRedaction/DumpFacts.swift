@@ -16,6 +16,8 @@ struct DumpFacts {
   /// The offsets of those memory regions around registers that a stack pointer or frame pointer refers to. After a
   /// stack overflow, the frames are there, and while a handler runs on a stack of its own, those of the interrupted one.
   private(set) var stackRegions: Set<Int> = []
+  /// The addresses of the kernel's records for handlers, on x86-64.
+  private(set) var signalRecords: [UInt64] = []
   /// Stack pointers and frame pointers.
   private var pointers: Set<UInt64> = []
   /// The values of the register that has the address of a record of Go's runtime in its programs.
@@ -80,6 +82,10 @@ struct DumpFacts {
         architecture == .arm64 ? .arm64 : .x86_64,
         where: { pointer in regions.contains { pointer >= $0.address && pointer - $0.address < $0.size } })
       if let pointer { pointers.insert(pointer) }
+      if architecture != .arm64, signalRecords.count < GoThread.maximumCount {
+        signalRecords += ProcessSnapshot.signalRecords(
+          in: bytes.extracting(content.offset..<content.end), at: stack.address)
+      }
     }
   }
 

@@ -30,9 +30,10 @@ struct DumpRedactor {
     text = TextRedactor(policy: policy, collector: collector)
     tree = DumpTree(parsing: bytes)
     facts = DumpFacts(tree, bytes)
-    let rule = PointerRule(
+    var rule = PointerRule(
       facts.architecture, code: facts.modules + facts.mapped, stacks: facts.stacks, addressMask: facts.addressMask,
       keepsSmallNumbers: policy.keepsSmallNumbers)
+    rule.keepFaults(ofRecordsAt: facts.signalRecords)
     plan = RedactionPlan(RedactionReport(.intermediateDump, inputByteCount: bytes.byteCount), rule)
   }
 

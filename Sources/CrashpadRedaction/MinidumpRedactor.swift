@@ -74,6 +74,7 @@ struct MinidumpRedactor {
     rule = PointerRule(
       snapshot, mapped: ListedRange.all(snapshot, in: bytes)?.executable ?? [], stacks: stacks.addresses,
       keepsSmallNumbers: policy.keepsSmallNumbers)
+    if snapshot.system.architecture == .x86_64 { rule.keepFaults(ofRecordsAt: stacks.signalRecords(bytes)) }
   }
 
   /// Takes entries off the budget. Returns false if it is spent; then all later calls fail too.

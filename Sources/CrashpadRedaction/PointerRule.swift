@@ -22,6 +22,8 @@ struct PointerRule: Sendable {
   /// The bits of a return address that are not part of the address.
   private let masks: [UInt64]
   private let keepsSmallNumbers: Bool
+  /// The greatest values that stay at some addresses: those of a handler's record that say for which fault it was called.
+  private var limits: [UInt64: UInt64] = [:]
   /// The bit with which Swift marks the frames of asynchronous functions in their saved frame pointers.
   private static let asynchronousFrame: UInt64 = 1 << 60
 
@@ -48,6 +50,20 @@ struct PointerRule: Sendable {
     }
     self.masks = masks
     self.keepsSmallNumbers = keepsSmallNumbers
+  }
+
+  /// Keeps what says for which fault a handler was called, in the kernel's records on the stacks of x86-64.
+  ///
+  /// Sources: Linux, arch/x86, `rt_sigframe` and uapi/asm/sigcontext.h; asm-generic/siginfo.h.
+  mutating func keepFaults(ofRecordsAt addresses: [UInt64]) {
+    for address in addresses {
+      // The segments, the number of the trap, CR2, the signal, its code and its address.
+      limits[address &+ 184] = .max
+      limits[address &+ 200] = 31
+      limits[address &+ 304] = 64
+      limits[address &+ 312] = 0x80
+      for place: UInt64 in [216, 320] { limits[address &+ place] = Self.greatestSmallNumber }
+    }
   }
 
   /// - Parameter mapped: memory that can be executed, of modules or not.
@@ -102,7 +118,8 @@ struct PointerRule: Sendable {
     var place = address &+ UInt64(lead)
     while offset + wordSize <= range.end {
       let word = word(at: offset, bytes)
-      body(word, keeps(word) || (followsFramePointer && isSignedCodeAddress(word)))
+      let isOfFault = !limits.isEmpty && limits[place].map { word <= $0 } == true
+      body(word, isOfFault || keeps(word) || (followsFramePointer && isSignedCodeAddress(word)))
       followsFramePointer =
         !masks.isEmpty && (word == 0 || (isStackAddress(word) && word & ~Self.asynchronousFrame > place))
       offset += wordSize

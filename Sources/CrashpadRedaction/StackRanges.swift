@@ -80,6 +80,19 @@ struct StackRanges: Sendable {
     return [Stack(range: ByteRange(offset: offset, count: Int(end - start)), address: start)]
   }
 
+  /// The addresses of the kernel's records for handlers, on x86-64.
+  func signalRecords(_ bytes: RawSpan) -> [UInt64] {
+    // Ranges of a damaged dump may share bytes, which are not read once for each.
+    var left = bytes.byteCount
+    var records: [UInt64] = []
+    for stack in ranges where stack.range.count <= left && records.count < GoThread.maximumCount {
+      left -= stack.range.count
+      let content = bytes.extracting(stack.range.offset..<stack.range.end)
+      records += ProcessSnapshot.signalRecords(in: content, at: stack.address)
+    }
+    return records
+  }
+
   private static func merged(_ stacks: [Stack]) -> [Stack] {
     var merged: [Stack] = []
     for stack in stacks.sorted(by: { ($0.shift, $0.range.offset) < ($1.shift, $1.range.offset) }) {

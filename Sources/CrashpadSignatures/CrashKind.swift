@@ -24,6 +24,8 @@ struct CrashKind: Sendable {
   var isStackOverflow = false
   /// Whether the innermost frame is no code: the fault was to go on there.
   var isJumpOutOfCode = false
+  /// The number of innermost frames of a handler that ended the process for a fault further out: no part of it.
+  var handlerDepth = 0
   /// The function and the class of an error in a language that has no frames in the stack.
   var words: [String] = []
   /// The bundle id or the name of the process of a report, which tells crashes without a stack apart.
@@ -373,7 +375,7 @@ struct CrashKind: Sendable {
       text = "bad-access[pac]"
     } else if isARM, code == 0x106 || exception.kind == .linuxSignal && [8, 9].contains(exception.info) {
       text = "bad-access[mte]"
-    } else if isAtStack(exception, snapshot) {
+    } else if isAtStack(exception, snapshot) || (!isFirst && snapshot.lacksStackForHandler) {
       text = "bad-access[stack-overflow]"
       isStackOverflow = true
     } else {

@@ -18,8 +18,7 @@ package struct KeyedSignature: Sendable {
   ///   - file: what the snapshot was read from.
   ///   - options: which modules belong to the program; with a cache that finds no symbols.
   package init(_ snapshot: ProcessSnapshot, _ file: InputFile, _ options: SignatureOptions) {
-    let kind = CrashKind(snapshot, options.version)
-    let stack = Signature.stack(snapshot, file, nil, kind, options)
+    let (kind, stack) = Signature.kindAndStack(snapshot, file, nil, options)
     var modules = SignatureModules(snapshot, file, inApp: options.inApp, options.version)
     let entries = options.names.entries(stack.frames, &modules)
     signature = Signature(kind, entries, options.version)

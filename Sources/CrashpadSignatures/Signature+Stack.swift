@@ -13,14 +13,14 @@ extension Signature {
   package init(
     _ snapshot: ProcessSnapshot, _ file: InputFile, _ symbolization: Symbolization? = nil, _ options: SignatureOptions
   ) {
-    let kind = CrashKind(snapshot, options.version)
-    let stack = Self.stack(snapshot, file, symbolization, kind, options)
+    let (kind, stack) = Self.kindAndStack(snapshot, file, symbolization, options)
     var modules = SignatureModules(snapshot, file, inApp: options.inApp, options.version)
     self.init(kind, options.names.entries(stack.frames, &modules), options.version, of: stack.owner)
   }
 
   init(_ kind: CrashKind, _ entries: [StackEntry], _ version: RuleVersion, of owner: Anchor.Stack = .thread(nil)) {
-    let stack = version == .first ? FirstChoice(kind, entries).stack : SignatureChoice(kind, entries).stack
+    let behind = entries.filter { $0.frame >= kind.handlerDepth }
+    let stack = version == .first ? FirstChoice(kind, entries).stack : SignatureChoice(kind, behind).stack
     let canonical = Self.joined(stack.canonical.map(Self.escaped))
     self.init(
       id: SignatureDigest.text("crashpadctl-sig/\(version.rawValue)\n" + canonical),
@@ -30,6 +30,23 @@ extension Signature {
   }
 
   // MARK: Frames
+
+  /// The kind of a crash and the stack that shows it. If a handler of the program ended the process for a fault, they are those of
+  /// the fault.
+  static func kindAndStack(
+    _ snapshot: ProcessSnapshot, _ file: InputFile, _ symbolization: Symbolization?, _ options: SignatureOptions
+  ) -> (CrashKind, Stack) {
+    let kind = CrashKind(snapshot, options.version)
+    let stack = stack(snapshot, file, symbolization, kind, options)
+    guard options.version != .first, kind.place == .crashedThread, let thread = stack.thread,
+      let ended = Symbolization.endedByHandler(thread, snapshot)
+    else { return (kind, stack) }
+    var fault = CrashKind(ended.snapshot, options.version)
+    fault.handlerDepth = ended.frame + 1
+    // Only small numbers stay in a redacted dump.
+    if ended.fault.address == nil, fault.text == "bad-access" { fault.text = "bad-access[wild]" }
+    return (fault, stack)
+  }
 
   /// The stack that a signature is made of.
   struct Stack {

@@ -111,7 +111,13 @@ struct SignatureChoice {
       guard let rule = entry.rule else { continue }
       if rule.frameClass == .raise, let meaning = rule.meaning { raised = meaning }
       // The runtime of Go panics for a fault near address 0, and ends the program for one elsewhere.
-      if rule.id == "go-signal", raised == "abort[Go]" { raised = "bad-access[wild]" }
+      if rule.id == "go-signal", raised == "abort[Go]" {
+        // It does so for every fault in C code that it called.
+        let isInC = entries[(index + 1)...].prefix(Self.raiseDepth).contains {
+          $0.name?.hasPrefix("runtime.asmcgocall") == true
+        }
+        raised = isInC ? "bad-access" : "bad-access[wild]"
+      }
       // The allocator aborts for memory that was corrupted before, and not for its caller's own reason.
       if raised == nil, Self.allocators.contains(rule.id) { return "abort[heap]" }
     }
@@ -193,6 +199,8 @@ struct SignatureChoice {
 
   /// The caller of a function that only raises for it.
   private mutating func takeCaller(of own: Int) {
+    // The main function is called by what starts programs, whatever it does.
+    if entries[own].rule?.frameClass == .entry { return }
     // A handler is not called by what its signal interrupted.
     let callers = entries.indices[(own + 1)...].prefix { entries[$0].rule?.id != "signal-frame" }
     let last = callers.prefix(Self.checkFrames).filter { isOwn($0) }.prefix(Self.checkDepth).last { index in

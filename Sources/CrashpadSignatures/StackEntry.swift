@@ -123,6 +123,10 @@ struct SignatureModules {
 
   /// "libz.so.1" of "libz.so.1.2.13": a process loads the first, which is a link, and the kernel's list has the second.
   static func unversioned(_ name: String) -> String {
+    // musl's loader is its C library, which some lists have under the one name, and some under the other.
+    if name.hasPrefix("ld-musl-") { return "libc.so" }
+    let deleted = " (deleted)"
+    let name = name.hasSuffix(deleted) ? String(name.dropLast(deleted.count)) : name
     guard let mark = name.firstRange(of: ".so.") else { return name }
     let version = name[mark.upperBound...]
     guard version.utf8.allSatisfy({ (0x30...0x39).contains($0) || $0 == UInt8(ascii: ".") }) else { return name }
@@ -135,8 +139,8 @@ struct SignatureModules {
     case .buildID(let content):
       file.withBytes { snapshot.bytes(of: content.prefix(min(4, content.count)), in: $0) }
         .map { hexadecimal(UInt64($0), width: 2) }.joined()
-    // Builds without an id are told apart by the module's size.
-    case nil: module.size.map { "~" + hexadecimal($0) } ?? ""
+    // Builds without an id are told apart by the module's size, which some dumps have in whole pages.
+    case nil: module.size.map { "~" + hexadecimal(version == .first ? $0 : ($0 &+ 0xfff) & ~0xfff) } ?? ""
     }
   }
 }

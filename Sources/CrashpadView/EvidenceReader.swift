@@ -44,6 +44,7 @@ package struct EvidenceReader: Sendable {
     symbolFindings = result.modules.fileFindings
     self.signature = signature ?? signatures.map { Signature(snapshot, input, result, $0) }
     let anchor = self.signature?.anchor
+    let ended = result.endedByHandler(snapshot)
     var threads: [CrashEvidence.Thread] = []
     var crashed: Int?
     for thread in result.threads.sorted(by: { ($0.index ?? .max) < ($1.index ?? .max) }) {
@@ -55,15 +56,23 @@ package struct EvidenceReader: Sendable {
         index: thread.index ?? threads.count, number: known?.number, name: text(known?.name),
         queue: text(known?.queue), frames: thread.frames.flatMap { reader.frames($0) }, elided: known?.elided ?? [])
       if let anchor, anchor.stack == .thread(thread.index) { made.fault = anchor.line }
+      if thread.isCrashed, let ended {
+        let depth = thread.frames[...ended.frame].reduce(0) { $0 + reader.frames($1).count }
+        made.frames.removeFirst(depth)
+        (made.handlerDepth, made.fault) = (depth, made.fault.flatMap { $0 < depth ? nil : $0 - depth })
+      }
       threads.append(made)
     }
     var evidence = CrashEvidence(
-      exception: snapshot.exception, system: snapshot.system, report: snapshot.report, processName: processName,
+      exception: (ended?.snapshot ?? snapshot).exception, system: snapshot.system, report: snapshot.report,
+      processName: processName,
       processID: snapshot.processID.map { Int64($0) }, threads: threads, crashed: crashed,
       lastException: result.lastException.flatMap { reader.frames($0) },
       lastFault: anchor.flatMap { $0.stack == .lastException ? $0.line : nil }, messages: Self.messages(snapshot, text),
       isCut: !snapshot.isComplete)
     evidence.hasLostException = snapshot.hasLostException
+    evidence.lacksStackForHandler = snapshot.lacksStackForHandler
+    evidence.handlerSignal = ended == nil ? nil : snapshot.exception?.code
     evidence.branch = Self.branch(snapshot, input, result)
     self.evidence = evidence
   }

@@ -108,7 +108,10 @@ struct CoreMinidumpTests {
       synth.segments[index].bytes.overwrite(value, width: width, at: place + offset)
     }
     switch machine {
-    case .x86_64: set(160, interrupted + 4096)
+    case .x86_64:
+      set(160, interrupted + 4096)
+      // The segment of a program's code, as kernels saved it before they saved that of data.
+      set(184, 0x33)
     case .aarch64: set(432, interrupted + 4096)
     case .arm: set(84, interrupted + 4096)
     case .riscv64: set(192, interrupted + 4096)

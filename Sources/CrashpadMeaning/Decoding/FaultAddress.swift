@@ -72,5 +72,11 @@ extension ExceptionSnapshot {
   }
 
   /// Whether the address was recorded: a report may have the name of the fault alone, and 0 then is no address.
-  package var hasRecordedAddress: Bool { isAddressKnown && (kind != .mach || codes.count > 2 || address != 0) }
+  package var hasRecordedAddress: Bool {
+    isAddressKnown && !isMisalignedSomewhere && (kind != .mach || codes.count > 2 || address != 0)
+  }
+
+  /// Whether an access was not aligned, and the system does not say where: Linux has no address for it on x86. The address 0 is
+  /// aligned.
+  private var isMisalignedSomewhere: Bool { kind == .linuxSignal && code == 7 && info == 1 && address == 0 }
 }

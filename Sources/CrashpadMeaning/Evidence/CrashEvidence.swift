@@ -89,6 +89,8 @@ package struct CrashEvidence: Sendable {
     package var elided: [ElidedFrames]
     /// The frame by which the crash is grouped, if it is in this stack.
     package var fault: Int?
+    /// The number of frames inside of the first of `frames`: those of a handler that ended the process for a fault there.
+    package var handlerDepth = 0
 
     package init(
       index: Int, number: Int? = nil, name: String?, queue: String?, frames: [Frame], elided: [ElidedFrames] = []
@@ -141,6 +143,10 @@ package struct CrashEvidence: Sendable {
   package var exception: ExceptionSnapshot?
   /// Whether the input may have had an exception that can't be read.
   package var hasLostException = false
+  /// Whether the kernel found no room on the stack for a handler of the program.
+  package var lacksStackForHandler = false
+  /// The signal by which a handler of the program ended the process for the exception, which then is the fault.
+  package var handlerSignal: UInt32?
   package var system: SystemSnapshot
   package var report: ReportSnapshot?
   package var processName: String?

@@ -35,7 +35,7 @@ package struct ExceptionDescription: Sendable, Hashable {
         Self.signal(
           exception.code,
           exception.isInfoKnown && !exception.mayBeOfKernel ? Int32(bitPattern: exception.info) : nil,
-          exception.isAddressKnown ? exception.address : nil, SignalNames.linux, sent: SignalSending(exception),
+          exception.hasRecordedAddress ? exception.address : nil, SignalNames.linux, sent: SignalSending(exception),
           isX86: [.x86, .x86_64].contains(system.architecture))
       case .nsException:
         Self(

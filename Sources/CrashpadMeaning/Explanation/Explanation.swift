@@ -119,9 +119,10 @@ struct ExplanationBuilder {
   }
 
   mutating func note(_ text: String, _ thread: CrashEvidence.Thread, frame: Int) {
+    let number = thread.handlerDepth + frame
     result.evidence.append(
       Explanation.Evidence(
-        text: text, place: "\(thread.title), frame \(frame)", thread: thread.index, frame: frame))
+        text: text, place: "\(thread.title), frame \(number)", thread: thread.index, frame: number))
   }
 
   /// Takes the explanation of a row for this report.

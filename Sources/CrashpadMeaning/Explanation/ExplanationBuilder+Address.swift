@@ -60,7 +60,9 @@ extension ExplanationBuilder {
   /// The meaning of a program counter in no module.
   private func placeWithoutModule(isJump: Bool) -> String {
     let start = "The program counter is in no module: "
-    if isJump { return start + "a jump through a wrong pointer." }
+    if isJump {
+      return start + "a jump through a wrong pointer, or to code that is gone, as of a library that was closed."
+    }
     // It could read the instruction there, or the fault would be at the program counter.
     return start
       + (report?.isTranslated == true

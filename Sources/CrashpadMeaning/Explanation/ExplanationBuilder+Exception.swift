@@ -33,6 +33,9 @@ extension ExplanationBuilder {
     }
     result.summary = "\(description.title): \(description.explanation ?? "its meaning is not known")."
     for sentence in WindowsParameters(exception).notes { note(sentence) }
+    if crash.lacksStackForHandler { explainFullStack(exception, description.title) }
+    explainRaise(exception, description.title)
+    if let last = crash.handlerSignal { explainEnd(byHandlerOf: exception, last) }
     addSignature(exception)
     if explainHandler(exception) { return addStacks() }
     addAddress(exception)
@@ -40,6 +43,40 @@ extension ExplanationBuilder {
     addTrap(exception)
     explainVerdict(exception)
     addStacks()
+  }
+
+  /// The kernel had no room on the stack for a handler of the program, which has no alternate stack.
+  private mutating func explainFullStack(_ exception: ExceptionSnapshot, _ title: String) {
+    let pointer = hex(exception.context?.stackPointer ?? 0)
+    note(
+      "The stack pointer, \(pointer), is at the end of the thread's stack: the kernel had no room there to call a handler of the program."
+    )
+    result.summary = "\(title): the thread probably had no stack left."
+    result.certainty = .inferred
+    result.advice = ["Look for endless recursion, and for large local variables."]
+  }
+
+  /// SIGABRT that a program sent to a thread of its own without abort().
+  private mutating func explainRaise(_ exception: ExceptionSnapshot, _ title: String) {
+    guard exception.kind == .linuxSignal, exception.code == 6, exception.sending == .tgkill,
+      exception.isOfItself == true, let thread = crash.crashedThread, thread.frames.first?.function != nil,
+      !thread.frames.prefix(Self.raiseDepth).contains(where: { $0.function?.containsBytes("abort") ?? true })
+    else { return }
+    result.endedBy = ["The process itself, with raise() or pthread_kill()."]
+    result.summary = "\(title): the process sent the signal to itself."
+    note("No abort() is on the stack", thread, frame: 0)
+  }
+
+  private static let raiseDepth = 24
+
+  /// The program's own handler of a fault ended the process.
+  private mutating func explainEnd(byHandlerOf exception: ExceptionSnapshot, _ last: UInt32) {
+    let (fault, signal) = (SignalNames.linux.name(of: exception.code), SignalNames.linux.name(of: last))
+    result.endedBy = ["The program's own handler for \(fault), by \(signal)."]
+    if let thread = crash.crashedThread {
+      note("The kernel called a handler of the program for the fault", thread, frame: -1)
+    }
+    if !exception.isAddressKnown { result.notKnown.append("The address of the fault: it was removed from the dump.") }
   }
 
   /// Names the process that sent a signal in place of what the table says of all signals.

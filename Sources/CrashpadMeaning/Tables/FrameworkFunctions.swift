@@ -123,7 +123,7 @@ extension CodeMeaning {
       advice: ["Read the last lines of standard error: they name the check or the heap's size."],
       .file("V8", "src/base/logging.cc")),
     function(
-      .kind, "node::Abort", ["node::Assert"], "A check of Node.js does not hold", by: "Node.js, by abort(): SIGABRT",
+      .kind, "node::Assert", [], "A check of Node.js does not hold", by: "Node.js, by abort(): SIGABRT",
       advice: ["Standard error has the condition and a native stack."], .file("Node.js", "src/node_errors.cc")),
     function(
       .kind, "g_assertion_message", ["g_assertion_message_expr", "g_logv", "g_log_structured_array", "g_error"],

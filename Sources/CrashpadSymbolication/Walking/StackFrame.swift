@@ -54,6 +54,8 @@ package struct StackFrame: Sendable {
   package internal(set) var isSignalFrame = false
   /// Whether such a frame interrupted a system call: the signal is no fault of an instruction.
   package internal(set) var interruptsSystemCall = false
+  /// The fault for which the kernel called that handler; nil for any other frame or signal.
+  package internal(set) var handled: HandledFault?
   /// The number of words of the stack that the scan for this frame passed over; nil if it was not found by a scan.
   package internal(set) var skippedWords: Int?
 
@@ -97,11 +99,16 @@ package struct WalkedModule: Sendable {
   /// The size in bytes.
   package let size: UInt64
   private let lazy: LazySymbols?
+  /// Whether the kernel maps it: its code is in the dump, or nowhere.
+  private let isOfKernel: Bool
+  /// Whether its code can't be had, and calls no function of the program: a word that points there is no return address.
+  var callsNobody: Bool { isOfKernel && symbols?.isFound != true }
 
   /// Searched when the first frame is in this module.
   var symbols: ModuleSymbols? { lazy?.symbols }
 
-  package init(index: Int, address: UInt64, size: UInt64, symbols: LazySymbols?) {
+  package init(index: Int, address: UInt64, size: UInt64, symbols: LazySymbols?, isOfKernel: Bool = false) {
+    self.isOfKernel = isOfKernel
     self.index = index
     self.address = address
     self.size = size

@@ -66,7 +66,12 @@ extension StackWalker {
       return .end(isStart(callee) ? .done : .noCaller)
     }
     if !frame.isSignalFrame, !advances(from: callee, to: caller.registers, next) { return .end(.noProgress) }
-    if frame.isSignalFrame { frame.interruptsSystemCall = interruptsSystemCall(callee, at: next) }
+    if frame.isSignalFrame {
+      frame.interruptsSystemCall = interruptsSystemCall(callee, at: next)
+      frame.handled = HandledFault(callee.architecture) { distance in
+        callee.registers.stackPointer.flatMap { load($0 &+ distance, callee) }
+      }
+    }
     let isCall = !frame.isSignalFrame && !isInjected(callee)
     var position = Position(caller.registers, next, caller.trust, isCaller: isCall)
     position.registers.wasInterrupted = false

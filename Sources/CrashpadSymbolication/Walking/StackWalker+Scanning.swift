@@ -250,7 +250,9 @@ extension StackWalker {
   }
 
   func looksLikeReturnAddress(_ address: UInt64, _ callee: Position) -> Bool {
-    guard mayFollowCall(address, callee), let module = module(behindCallAt: address) else { return false }
+    guard mayFollowCall(address, callee), let module = module(behindCallAt: address), !module.callsNobody else {
+      return false
+    }
     guard let symbols = module.symbols else { return true }
     if isSignalReturn(address, callee, module) { return true }
     let offset = (address & ~1) - module.address

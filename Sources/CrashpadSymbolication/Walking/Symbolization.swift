@@ -67,7 +67,9 @@ package struct Symbolization: Sendable {
     }
     let walked: [WalkedModule] = snapshot.modules.enumerated().compactMap { index, module in
       guard let address = module.address, let size = module.size, size > 0 else { return nil }
-      return WalkedModule(index: index, address: address, size: size, symbols: lazies[index])
+      return WalkedModule(
+        index: index, address: address, size: size, symbols: lazies[index],
+        isOfKernel: identities[index].symbolObstacle == .kernel)
     }
     let walker = StackWalker(
       modules: walked, StackWalker.Process(snapshot, file, addressMask: snapshot.codeAddressMask), limits: limits)

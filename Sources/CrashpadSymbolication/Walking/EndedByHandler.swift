@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+package import CrashpadSnapshot
+
+extension Symbolization {
+  /// A fault that the program's own handler ended with another signal, and a snapshot that has it as its exception.
+  package struct EndedByHandler: Sendable {
+    /// The index of the frame from which the handler returns, in the crashed thread.
+    package let frame: Int
+    package let fault: HandledFault
+    package let snapshot: ProcessSnapshot
+  }
+
+  /// Nil if the crashed thread ran no handler of a fault, or the signal that ended the process is not the handler's: it calls abort(),
+  /// or raises the signal of the fault again.
+  package func endedByHandler(_ snapshot: ProcessSnapshot) -> EndedByHandler? {
+    threads.first(where: \.isCrashed).flatMap { Self.endedByHandler($0, snapshot) }
+  }
+
+  package static func endedByHandler(_ thread: Thread, _ snapshot: ProcessSnapshot) -> EndedByHandler? {
+    guard let exception = snapshot.exception, exception.isOfItself == true,
+      let index = thread.frames.firstIndex(where: { $0.frame.isSignalFrame && !$0.frame.interruptsSystemCall }),
+      index + 1 < thread.frames.count,
+      let fault = thread.frames[index].frame.handled, exception.code == 6 || exception.code == fault.signal
+    else { return nil }
+    var original = ExceptionSnapshot(kind: .linuxSignal, threadID: exception.threadID, code: fault.signal)
+    original.info = UInt32(bitPattern: fault.code)
+    original.isAddressKnown = fault.address != nil
+    original.address = fault.address ?? 0
+    let interrupted = thread.frames[index + 1].frame
+    original.context = exception.context?.moved(to: interrupted.instruction, interrupted.stackPointer)
+    var changed = snapshot
+    changed.exception = original
+    if let crashed = changed.crashedThread { changed.threads[crashed].context = original.context }
+    return EndedByHandler(frame: index, fault: fault, snapshot: changed)
+  }
+}
+
+extension CPUContext {
+  /// The same with another instruction and stack pointer; the other registers are a handler's.
+  fileprivate func moved(to instruction: UInt64, _ stack: UInt64?) -> Self? {
+    guard let stack else { return nil }
+    switch self {
+    case .x86_64(var context):
+      (context.rip, context.rsp) = (instruction, stack)
+      return .x86_64(context)
+    case .arm64(var context):
+      (context.pc, context.sp) = (instruction, stack)
+      return .arm64(context)
+    case .named: return nil
+    }
+  }
+}

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import Testing
+import ToolRunner
+
+/// Programs whose own handler of a fault ends them by another signal: every form of the dump shows the fault.
+struct OwnHandlerTests {
+  private static let source = """
+    #include <signal.h>
+    #include <stdlib.h>
+    #include <string.h>
+    #include <unistd.h>
+    static char stack[65536];
+    struct node { int value; struct node *next; };
+    static void handle(int number, siginfo_t *information, void *context) {
+      (void)information; (void)context;
+      END;
+      _exit(number);
+    }
+    __attribute__((noinline)) static int total(struct node *node) {
+      int sum = 0;
+      while (node != NULL) { sum += node->value; node = node->next; }
+      return sum;
+    }
+    __attribute__((noinline)) static int load(int value) {
+      struct node node = {value, (struct node *)(long)WHERE};
+      return total(&node) + value;
+    }
+    int main(int count, char **arguments) {
+      (void)arguments;
+      stack_t other = {.ss_sp = stack, .ss_size = sizeof stack};
+      struct sigaction action;
+      memset(&action, 0, sizeof action);
+      action.sa_sigaction = handle;
+      action.sa_flags = SA_SIGINFO | FLAGS;
+      sigaltstack(&other, NULL);
+      sigaction(SIGSEGV, &action, NULL);
+      return load(count) + 1;
+    }
+    """
+
+  /// Prints the kind and anchor of each form, without repetitions, and what `explain` says of the first.
+  private static let script = """
+    gcc -g -O1 -fno-omit-frame-pointer -o program program.c || exit 1
+    crashpadctl run -q -d db --handler-library '%@' ./program 2>/dev/null
+    dump=$(echo db/pending-serialized-ios-dump/*)
+    crashpadctl redact "$dump" -o redacted.idump
+    crashpadctl convert "$dump" -o dump.dmp
+    crashpadctl redact dump.dmp -o redacted.dmp
+    crashpadctl redact redacted.dmp -o again.dmp
+    for form in "$dump" redacted.idump dump.dmp redacted.dmp again.dmp; do
+      crashpadctl group --format csv -s program "$form" | tail -n 1 | grep -o 'bad-access[^,]*\\|abort[^,]*\\|signal[^,]*'
+    done | sort | uniq -c
+    crashpadctl explain "$dump"
+    """
+
+  @Test(
+    .enabled(if: ServerTests.path(of: "gcc") != nil, "gcc is not installed"),
+    arguments: ["abort()", "raise(SIGABRT)", "signal(SIGSEGV, SIG_DFL); raise(SIGSEGV); return"], ["SA_ONSTACK", "0"])
+  func `A fault whose handler ends the process is the crash in every form`(_ end: String, _ flags: String) throws {
+    for (address, kind) in [("0x10", "null"), ("0x123456789", "wild")] {
+      let folder = try TemporaryFolder()
+      let program = Self.source.replacing("END", with: end).replacing("FLAGS", with: flags)
+        .replacing("WHERE", with: address)
+      try Data(program.utf8).write(to: folder.url("program.c"))
+      let outcome = try Tool.shell(
+        Self.script.replacing("%@", with: "\(try HandlerLibrary.path())"), in: folder)
+      let details: Comment = "\(end) \(flags) \(address): \(outcome.text)\(outcome.errorText)"
+      #expect(outcome.text.contains("5 bad-access[\(kind)] · total"), details)
+      #expect(outcome.text.contains("SIGSEGV / SEGV_MAPERR at \(address)"), details)
+    }
+  }
+
+  @Test(.enabled(if: ServerTests.path(of: "gcc") != nil, "gcc is not installed"))
+  func `SIGABRT that a program raises without abort() is not told as one`() throws {
+    let folder = try TemporaryFolder()
+    try Data(
+      """
+      #include <signal.h>
+      __attribute__((noinline)) static int stop(int number) { return raise(number) + 1; }
+      int main(void) { return stop(SIGABRT) * 2; }
+      """.utf8
+    ).write(to: folder.url("program.c"))
+    let outcome = try Tool.shell(Self.script.replacing("%@", with: "\(try HandlerLibrary.path())"), in: folder)
+    #expect(outcome.text.contains("the process sent the signal to itself"), "\(outcome.text)\(outcome.errorText)")
+    #expect(outcome.text.contains("raise() or pthread_kill()"), "\(outcome.text)")
+    #expect(!outcome.text.contains("failed assertion"), "\(outcome.text)")
+  }
+}
