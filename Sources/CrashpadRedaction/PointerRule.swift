@@ -57,8 +57,9 @@ struct PointerRule: Sendable {
   /// Sources: Linux, arch/x86, `rt_sigframe` and uapi/asm/sigcontext.h; asm-generic/siginfo.h.
   mutating func keepFaults(ofRecordsAt addresses: [UInt64]) {
     for address in addresses {
-      // The segments, the number of the trap, CR2, the signal, its code and its address.
+      // The segments, the error code, the number of the trap, CR2, the signal, its code and its address.
       limits[address &+ 184] = .max
+      limits[address &+ 192] = 31
       limits[address &+ 200] = 31
       limits[address &+ 304] = 64
       limits[address &+ 312] = 0x80

@@ -13,31 +13,52 @@ package struct HandledFault: Sendable, Hashable {
   /// The word with which `redact` replaces values that are not addresses in a module.
   private static let removed: UInt64 = 0x0def_aced_0def_aced
 
-  /// Nil if the signal was sent, or there is no such record: the kernel leaves it out for a handler without SA_SIGINFO.
+  /// Nil if the signal was sent, or there is no such record.
   ///
   /// - Parameter word: returns the eight bytes at a distance from the stack pointer at which the handler returns.
   ///
   /// Sources: Linux, asm-generic/siginfo.h; arch/x86, `rt_sigframe` and uapi/asm/sigcontext.h; arch/arm64, `rt_sigframe`.
   init?(_ architecture: FrameRegisters.Architecture, _ word: (UInt64) -> UInt64?) {
+    if let stated = Self(stated: architecture, word), architecture != .x86_64 || stated.agrees(word) {
+      self = stated
+    } else if architecture == .x86_64, let trap = Self(pageFault: word) {
+      self = trap
+    } else {
+      return nil
+    }
+  }
+
+  /// What the siginfo says, if it may be one.
+  private init?(stated architecture: FrameRegisters.Architecture, _ word: (UInt64) -> UInt64?) {
     guard let place = SignalReturn.siginfoOffset(architecture), let first = word(place), let second = word(place + 8),
       let address = word(place + 16), case let signal = UInt32(truncatingIfNeeded: first),
       case let code = Int32(truncatingIfNeeded: second), Self.signals.contains(signal), Self.codes.contains(code)
     else { return nil }
-    if architecture == .x86_64, !Self.agrees(signal, code, address, word) { return nil }
     (self.signal, self.code, self.address) = (signal, code, address == Self.removed ? nil : address)
   }
 
-  /// Whether the number of the processor's trap, which the kernel always saves, fits. Otherwise the record is left over.
-  private static func agrees(_ signal: UInt32, _ code: Int32, _ address: UInt64, _ word: (UInt64) -> UInt64?) -> Bool {
-    let (numberOfTrap, addressOfFault) = (word(200), word(216))
+  /// The kernel leaves the siginfo out for a handler without SA_SIGINFO. What the processor said of a page fault is saved for all.
+  private init?(pageFault word: (UInt64) -> UInt64?) {
+    guard word(Self.trap) == Self.pageFault, let error = word(Self.error), let address = word(Self.addressOfPageFault)
+    else { return nil }
+    // Bit 0: the page was there, and the access not allowed.
+    (signal, code, self.address) = (11, error & 1 == 0 ? 1 : 2, address == Self.removed ? nil : address)
+  }
+
+  /// The places in the record of x86-64 of the error code, of the number of the trap, and of CR2.
+  private static let (error, trap, addressOfPageFault): (UInt64, UInt64, UInt64) = (192, 200, 216)
+  private static let pageFault: UInt64 = 14
+
+  /// Whether the processor's trap, which the kernel always saves, fits. Otherwise the siginfo is left over from another one.
+  private func agrees(_ word: (UInt64) -> UInt64?) -> Bool {
+    guard let number = word(Self.trap) else { return false }
     switch signal {
-    case 4: return numberOfTrap == 6
-    case 5: return numberOfTrap == 3 || numberOfTrap == 1
-    case 8: return [0, 16, 19].contains(numberOfTrap)
+    case 4: return number == 6
+    case 5: return number == 3 || number == 1
+    case 8: return [0, 16, 19].contains(number)
     default:
-      // A page fault has its address in CR2.
-      if numberOfTrap == 14 { return addressOfFault == address || code == 0x80 }
-      return numberOfTrap.map { (10...17).contains($0) || $0 == 4 || $0 == 5 } ?? false
+      if number != Self.pageFault { return (10...17).contains(number) || number == 4 || number == 5 }
+      return code == 0x80 || word(Self.addressOfPageFault) == address ?? Self.removed
     }
   }
 }
