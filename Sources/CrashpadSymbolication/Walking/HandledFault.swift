@@ -28,7 +28,7 @@ package struct HandledFault: Sendable, Hashable {
     }
   }
 
-  /// What the siginfo says, if it may be one.
+  /// The siginfo, if it may be one.
   private init?(stated architecture: FrameRegisters.Architecture, _ word: (UInt64) -> UInt64?) {
     guard let place = SignalReturn.siginfoOffset(architecture), let first = word(place), let second = word(place + 8),
       let address = word(place + 16), case let signal = UInt32(truncatingIfNeeded: first),
