@@ -208,6 +208,13 @@ struct FrameEvidenceTests {
     #expect(marked.frames.map(\.instruction).prefix(2) == [0x40_0100, 0x40_3333])
   }
 
+  @Test func `The word at the stack pointer goes before a guess where nothing is known of the code`() throws {
+    let walk = try Self.intel([0x40_220f, 0, 0, 0x40_3333, 0, 0]) { _ in }.walk(Self.registers(frame: 0x7010))
+    #expect(walk.frames.map(\.instruction).prefix(3) == [0x40_0100, 0x40_220f, 0x40_3333])
+    #expect(walk.frames.map(\.trust).prefix(3) == [.context, .scan, .scan])
+    #expect(walk.frames[1].skippedWords == 0)
+  }
+
   /// A program of two functions: `leaf`, and `caller` with calls at its end. `symbols` says whether their starts are known.
   private static func leaf(
     _ code: [UInt64], pc: UInt64, stack: [UInt64], symbols: Bool = true, called: [UInt64] = [0x90d0_ff90_9090_9090]

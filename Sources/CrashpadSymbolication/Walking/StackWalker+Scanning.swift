@@ -164,8 +164,15 @@ extension StackWalker {
     return ExitCode.isExit(callee.architecture, isThumb: first != address) { code(at: first &+ $0, module) }
   }
 
-  /// A register that may hold anything led to a guess: a word before it, behind a call to the function at hand, is better.
+  /// A register that may hold anything led to a guess: a word before it, behind a call to the function at hand, is better. So is
+  /// the one at the stack pointer where nothing is known of the innermost function's code, which may have no frame.
   func better(than guess: Found, _ callee: Position) -> Found {
+    if callee.trust == .context, callee.architecture.isIntel, let module = callee.module,
+      code(at: callee.instruction, module) == nil, let stack = callee.registers.stackPointer,
+      let saved = load(stack, callee), looksLikeReturnAddress(saved, callee)
+    {
+      return scanned(saved, at: stack, 0, callee)
+    }
     guard let scanned = byScan(callee, isNear: true), let near = scanned.registers.stackPointer,
       let far = guess.registers.stackPointer, near < far,
       let address = scanned.registers.instructionPointer.map(stripped), isCertain(address, callee)
