@@ -48,6 +48,7 @@ package enum ReportFormat: String, Sendable, CaseIterable {
       || start.has("\"exception\"") && Self.besideException.contains(where: start.has)
       || start.has("\"termination\"") && start.has("\"namespace\"")
       || start.has("\"asi\"") && start.has("\"faultingThread\"")
+      || start.has("\"lastExceptionBacktrace\"") && start.has("\"imageOffset\"")
       || start.has("\"memoryStatus\"") && start.has("\"crashReporterKey\"")
     return isBody || start.has("\"app_name\"") && start.has("\"os_version\"") ? .ips : nil
   }

@@ -63,6 +63,11 @@ public struct ElidedFrames: Sendable, Hashable {
   /// The number of calls of the function that calls itself.
   public var levels: UInt64?
 
+  /// Such as "before frame 3", and "behind frame 2" at the end of a stack with as many frames.
+  package func place(in count: Int) -> String {
+    index > 0 && index == count ? "behind frame \(index - 1)" : "before frame \(index)"
+  }
+
   package init(index: Int, frames: UInt64?, levels: UInt64?) {
     self.index = index
     self.frames = frames

@@ -182,7 +182,8 @@ package struct CrashFactList: Sendable {
       for gap in thread.elided.prefix(2) {
         let frames = gap.frames.map { TextFormat.count(Int(clamping: $0), "frame") } ?? "frames"
         let levels = gap.levels.map { " of a recursion of \(grouped($0)) calls" } ?? ""
-        add("Left out", "thread \(snapshot.threadNumber(index)): \(frames)\(levels) before frame \(gap.index)")
+        let place = gap.place(in: thread.frames?.count ?? 0)
+        add("Left out", "thread \(snapshot.threadNumber(index)): \(frames)\(levels) \(place)")
       }
     }
   }

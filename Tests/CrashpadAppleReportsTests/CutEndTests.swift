@@ -177,4 +177,31 @@ struct CutEndTests {
     #expect(crashed.flatMap { reading.snapshot?.threads[$0].elided.count } == 1)
     #expect(reading.codes.contains("report-thread-missing") && !reading.codes.contains("report-bad-thread"))
   }
+
+  // MARK: Lines that can't be read
+
+  @Test("A stack ends with a gap where its next line can't be read", arguments: ["2   Orr", "2"])
+  func gap(_ line: String) {
+    let reading = Reading(Self.head + line + "\n\n\n")
+    #expect(reading.frames(0).count == 2)
+    let isCut = reading.snapshot?.isComplete == false
+    #expect(isCut || reading.snapshot?.threads.first?.elided.map(\.index) == [2])
+    let other = Reading(Self.head + "\n24 hours later it crashed again\n\n")
+    #expect(other.snapshot?.threads.first?.elided.isEmpty == true)
+  }
+
+  @Test("A pasted stack and a heaviest one have such gaps, too")
+  func otherGaps() {
+    let pasted = Reading(
+      "Crashed: com.apple.main-thread\n0  Orrery  0x100000230 stop + 4\n1  Orrery  0x100000400 main + 4\n2  Or\n")
+    #expect(pasted.snapshot?.threads.first?.elided.map(\.index) == [2])
+    let heavy = Reading(
+      "Date/Time:       2020-04-03 23:56:31 +1100\nCommand:         Orrery\nEvent:           hang\n"
+        + "Duration:        1.20s (process was unresponsive for 15 seconds before sampling)\n\n"
+        + "Heaviest stack for the main thread of the target process:\n"
+        + "  12  start + 1 (libdyld.dylib + 91093) [0x7fff5c3e33d5]\n"
+        + "  12  NSApplicationMain + 777 (AppKit + 10952) [0x7fff2da35ac8]\n  12  -[NSAppl\n")
+    #expect(heavy.frames(0).map(\.function) == ["NSApplicationMain", "start"])
+    #expect(heavy.snapshot?.threads.first?.elided.map(\.index) == [0])
+  }
 }

@@ -101,6 +101,11 @@ struct OtherTextTests {
       ("{\n  \"crash_info\": {\"type\": \"SIGSEGV\",\n  \"crashing_thread\": 0", "minidump-stackwalk"),
       ("{\n  \"crash_reason\": \"Unknown\",\n  \"crash_address\": 69,", "minidump-stackwalk"),
       ("\"mac_crash_info\" : {\n  \"num_records\" : 2,", "minidump-stackwalk"),
+      ("signal 6 (SIGABRT), code -1 (SI_QUEUE), fault addr --------\n  r0 00000000", "Android"),
+      ("general protection fault: 0000 [#1] SMP\nCPU: 3 PID: 14124 Comm: wheel", "Linux kernel"),
+      ("thread 'main' has overflowed its stack\nfatal runtime error: stack overflow", "Rust"),
+      ("J9Generic_Signal_Number=00000018 Signal_Number=0000000b\nHandler1=0", "Java VM"),
+      ("{\n \"header\": {\n  \"dumpEventTime\": \"2019\",\n  \"nodejsVersion\": \"v11\"\n", "Node"),
       (
         "`thread #1: tid = 0x7, 0x10 a`f, stop reason = Stack buffer overflow\n\n{\n"
           + "  \"instrumentation_class\" : \"AddressSanitizer\",\n}`", "AddressSanitizer"

@@ -171,4 +171,100 @@ struct PastedWordTests {
     #expect(Reading(unwrapping: text).form == nil)
     #expect(OtherTexts.name(Array(text.utf8))?.contains(name) == true)
   }
+
+  @Test("The name of a thread stands before its number in Xcode's line")
+  func namedThread() {
+    for name in ["com.example.loader", "IL2CPP Threadpool worker"] {
+      let reading = Reading("\(name) (57): EXC_BAD_ACCESS (code=1, address=0x10)\n")
+      #expect(reading.snapshot?.outcome == .crashed && reading.report?.faultingThread == 0)
+      #expect(reading.snapshot?.threads.first?.number == 57)
+      #expect(reading.text(reading.snapshot?.threads.first?.name) == name)
+      #expect(reading.snapshot?.exception?.address == 0x10)
+    }
+    #expect(Reading("The wheel (3): it turned\n").form == nil)
+  }
+
+  @Test("Xcode's line about memory is the end of the process")
+  func memory() {
+    let reading = Reading("Message from debugger: Terminated due to memory issue\n")
+    #expect(reading.form == nil || reading.report?.exceptionSignal == "SIGKILL")
+  }
+
+  @Test("Instabug's line has the signal, its code and the address")
+  func cause() {
+    let text =
+      "# Cause: Crash due to signal: SIGSEGV(SEGV_ACCERR) at 19288dcb4\n# Reported at: 2021-01-12 21:11:54 UTC\n\n"
+      + "Thread 0:\n\n0    Wheel          0x1014bd8f4     -[Gear turn] + 52\n"
+    let reading = Reading(text)
+    #expect(reading.snapshot?.outcome == .crashed && reading.report?.exceptionType == "SIGSEGV")
+    #expect(reading.snapshot?.exception?.address == 0x1_9288_dcb4)
+    // The text does not say which thread it was.
+    #expect(reading.report?.faultingThread == nil)
+    let trap = Reading(text.replacing("SIGSEGV(SEGV_ACCERR)", with: "SIGTRAP(TRAP_BRKPT)"))
+    #expect(trap.report?.exceptionType == "SIGTRAP" && trap.snapshot?.outcome == .crashed)
+    #expect(Reading(text.replacing("signal: SIG", with: "signal: ")).report?.exceptionType == nil)
+  }
+
+  @Test("A panic that begins Markdown's code is read")
+  func panic() {
+    let text =
+      "`panic(cpu 2 caller 0xffffff800cf8099f): userspace watchdog timeout: no successful checkins from wheeld\n"
+      + "service: logd, total successful checkins: 9\n\nPanicked task 0xffffff94fbefb6d0: 3 threads: pid 111: watchdogd\n"
+    let reading = Reading(unwrapping: text)
+    #expect(reading.report?.kind == .panic)
+    #expect(reading.report?.panic?.headline?.contains("no successful checkins from wheeld") == true)
+  }
+
+  @Test("The file and the line before Swift's message are kept")
+  func place() {
+    let reading = Reading(
+      "Wheel/Gear.swift:368: Fatal error: Unexpectedly found nil while unwrapping an Optional value\n"
+        + "2023-09-14 16:25:04.519637-0400 Wheel[78107:3627167] Wheel/Gear.swift:368: Fatal error: Unexpectedly found nil "
+        + "while unwrapping an Optional value\n")
+    #expect(
+      reading.report?.messages.map(\.text)
+        == ["Wheel/Gear.swift:368: Fatal error: Unexpectedly found nil while unwrapping an Optional value"])
+  }
+
+  @Test("The loader's words about a file that is not loaded", arguments: ["", "[ +711 ms] ", "[        ] "])
+  func loader(_ prefix: String) {
+    let reading = Reading("\(prefix)dyld[12]: Library not loaded: @rpath/libgear.dylib\n")
+    #expect(reading.report?.termination?.code == 1)
+    let command = Reading("dyld: cannot load 'wheel' (load command 0x80000034 is unknown)\nAbort trap: 6\n")
+    #expect(command.report?.termination?.namespace == "DYLD" && command.report?.termination?.code == nil)
+  }
+
+  @Test("The loader's list of paths goes on in lines that a tool broke")
+  func brokenList() {
+    let reading = Reading(
+      "[ +7 ms] dyld[12]: Library not loaded: @rpath/libgear.dylib\n[        ]   Reason: tried: '/a/libgear.dylib' (no such\n"
+        + "file), '/b of/libgear.dylib' (code signature in <BBF2DEAC-95F6-3558-BF2A-19C26A4828F2> '/b\nof/libgear.dylib' "
+        + "not valid for use in process: mapped file has no Team ID)\nThe wheel turned (once\n")
+    #expect(
+      reading.report?.termination?.reasons.last
+        == "Reason: tried: '/a/libgear.dylib' (no such file), '/b of/libgear.dylib' (code signature in "
+        + "<BBF2DEAC-95F6-3558-BF2A-19C26A4828F2> '/b of/libgear.dylib' not valid for use in process: mapped file has no "
+        + "Team ID)")
+  }
+
+  @Test("The stack of an exception that was copied out of an .ips report is read")
+  func lastException() {
+    let text =
+      "```json\n  \"extMods\" : {\"caller\":{\"thread_create\":0},\"warnings\":0},\n  \"lastExceptionBacktrace\" : ["
+      + "{\"imageOffset\":989364,\"symbol\":\"__exceptionPreprocess\",\"symbolLocation\":164,\"imageIndex\":10},"
+      + "{\"imageOffset\":99852,\"symbol\":\"objc_exception_throw\",\"symbolLocation\":88,\"imageIndex\":18},"
+      + "{\"imageOffset\":1587,\"symbol\":\"-[Wheel turn:]\",\"symbolLocation\":64,\"imageIndex\":1},{\"imageOff"
+    let reading = Reading(unwrapping: text)
+    #expect(reading.form == .ips)
+    let names = reading.report?.lastException.compactMap(\.function) ?? []
+    #expect(names.prefix(3) == ["__exceptionPreprocess", "objc_exception_throw", "-[Wheel turn:]"])
+  }
+
+  @Test("The frames of a signal's handler tell of a crash", arguments: ["SignalHandler(int)", "on_signal_handler"])
+  func handler(_ name: String) {
+    let reading = Reading(
+      "0  wheel  0x0000000107194407 printStack + 39\n1  wheel  0x0000000107193906 \(name) + 646\n"
+        + "2  libsystem_platform.dylib  0x00007fffe6c2db3a _sigtramp + 26\n3  wheel  0x0000000107193907 turn + 6\n")
+    #expect(reading.snapshot?.outcome == .crashed)
+  }
 }

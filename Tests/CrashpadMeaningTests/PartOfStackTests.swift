@@ -109,4 +109,92 @@ struct PartOfStackTests {
       #expect(EvidenceSearch.all.message(text)?.name == name, "\(text)")
     }
   }
+
+  // MARK: Frames without a module, and no frames
+
+  @Test func `Frames of no module are not said to be of others than the application`() {
+    var frame = SampleCrash.frames(["work"])[0]
+    (frame.function, frame.module, frame.offset, frame.address) = (nil, nil, nil, 0x1_0000_4000)
+    let crash = crash(["raise", "throw"]) { $0.frames += [frame, frame] }
+    #expect(involved(crash)?.contains("thread 0 has 2 frames of no known module") == true)
+    // The innermost one may be a wrong address, and an address of 0 is no code.
+    let jump = self.crash([]) { $0.frames = [frame] + SampleCrash.frames(["read"]) }
+    #expect(involved(jump)?.contains("none of it in its stack") == true)
+    frame.address = 0
+    #expect(involved(self.crash(["read"]) { $0.frames += [frame] })?.contains("none of it in its stack") == true)
+  }
+
+  @Test func `A resource report without a stack does not say what the stack lacks`() {
+    var crash = SampleCrash.crash(nil, [SampleCrash.thread(0, [])]) { report in
+      report.kind = .resource
+      report.exceptionType = "EXC_RESOURCE"
+      report.exceptionSubtype = "(RESOURCE_TYPE_MEMORY: high watermark memory limit exceeded) (limit=14 MB)"
+    }
+    crash.exception = nil
+    let texts = Explanation(crash).notKnown
+    #expect(!texts.contains { $0.contains("in its stack") }, "\(texts)")
+    #expect(texts.contains { $0.contains("thread 0 has no stack") }, "\(texts)")
+  }
+
+  @Test func `A part of the main thread's stack is not said to be all of it`() {
+    let main = SampleCrash.thread(0, queue: "com.apple.main-thread", ["turnWheel"])
+    var crash = SampleCrash.crash(nil, [main]) { report in
+      report.kind = .hang
+      report.fields.append(.init(name: "Note", value: "Unresponsive for 5 seconds before sampling"))
+    }
+    #expect(Explanation(crash).notKnown.contains { $0.contains("its stack has no code") })
+    crash.isCut = true
+    #expect(Explanation(crash).notKnown.contains { $0.contains("the report has a part of its stack") })
+  }
+
+  @Test func `A stack that ends with a gap has no evidence about it`() {
+    let names = ["read", "work"]
+    let end = crash(names) { $0.elided = [ElidedFrames(index: 2, frames: nil, levels: nil)] }
+    #expect(!Explanation(end).evidence.contains { $0.text.contains("lacks") })
+    #expect(involved(end)?.contains("a part of the stack of thread 0") == true)
+  }
+
+  @Test func `A code that one processor has is that processor's where the report names none`() {
+    var crash = SampleCrash.crash(SampleCrash.mach(1, [0x101, 0x41], signal: nil), [SampleCrash.thread(0, ["read"])])
+    crash.system = SystemSnapshot(architecture: .unknown, operatingSystem: .ios)
+    #expect(Explanation(crash).summary.contains("EXC_ARM_DA_ALIGN"))
+    crash.system = SystemSnapshot(architecture: .x86_64, operatingSystem: .macos)
+    #expect(!Explanation(crash).summary.contains("EXC_ARM_DA_ALIGN"))
+  }
+
+  @Test func `An abort in a handler of a signal is told from one of the program`() {
+    let names = ["__pthread_kill", "abort", "app:report", "_sigtramp", "app:Wheel.turn()", "app:main"]
+    let crash = SampleCrash.crash(nil, [SampleCrash.thread(0, names)]) { $0.statesCrash = true }
+    let explanation = Explanation(crash)
+    #expect(explanation.summary.hasPrefix("A handler of a signal called abort()"))
+    #expect(explanation.evidence.contains { $0.text.contains("_sigtramp") && $0.place == "thread 0, frame 3" })
+    let plain = SampleCrash.crash(nil, [SampleCrash.thread(0, names.filter { $0 != "_sigtramp" })]) {
+      $0.statesCrash = true
+    }
+    #expect(Explanation(plain).summary == "The thread called abort(), which ends the process.")
+  }
+
+  @Test func `The loader's words about a signature are not cut at a path in them`() {
+    let reason =
+      "Reason: tried: '/a/libgear.dylib' (no such file), '/b/libgear.dylib' (code signature in "
+      + "<BBF2DEAC-95F6-3558-BF2A-19C26A4828F2> '/b/libgear.dylib' not valid for use in process: mapping process and "
+      + "mapped file (non-platform) have different Team IDs), '/c/libgear.dylib' (no such file)"
+    let crash = SampleCrash.crash(nil, []) { report in
+      report.termination = SampleCrash.termination("DYLD", 1, ["Library not loaded: @rpath/libgear.dylib", reason])
+    }
+    #expect(
+      Explanation(crash).summary.hasSuffix(
+        "did not load it: code signature not valid for use in process: mapping process and mapped file (non-platform) "
+          + "have different Team IDs."))
+  }
+
+  @Test func `The end of a long message is kept where it is the place`() {
+    let path = String(repeating: "wheelworks/", count: 30)
+    let place =
+      "Fatal error: Unexpectedly found nil while unwrapping an Optional value: file \(path)Gear.swift, line 223"
+    let crash = SampleCrash.crash(
+      SampleCrash.mach(6, [1, 0], signal: 5), [SampleCrash.thread(0, ["stop"])], messages: [place])
+    let texts = Explanation(crash).evidence.map(\.text)
+    #expect(texts.contains { $0.contains("Gear.swift, line 223\"") && $0.contains("…") })
+  }
 }

@@ -12,7 +12,7 @@ extension CrashText {
       return
     }
     if content.equals("Application main thread deadlocked") { return deadlocked() }
-    if uncaughtReason(content) || consoleException(content) || oldCodes(content) { return }
+    if uncaughtReason(content) || consoleException(content) || oldCodes(content) || signalCause(content) { return }
     guard let key = TextKey(content) else {
       if jetsamProcess(content) || continueField(content) { return }
       return untitledFrame(content)
@@ -112,6 +112,24 @@ extension CrashText {
     guard let start = content.first(of: "Terminating app due to uncaught exception '") else { return false }
     builder.report.statesCrash = true
     builder.addMessage(content[content.withStars(start)...].string)
+    return true
+  }
+
+  /// Reads "# Cause: Crash due to signal: SIGSEGV(SEGV_ACCERR) at 19288dcb4", with which Instabug's reports begin.
+  private mutating func signalCause(_ content: TextBytes) -> Bool {
+    let words = "Crash due to signal: SIG"
+    guard exception.type == nil, let start = content.first(of: words) else { return false }
+    let rest = content[(start + words.utf8.count - 3)...]
+    let name = rest.prefix { $0.isLetter || $0.isDigit }
+    exception.type = name.string
+    builder.report.statesCrash = true
+    guard name.endIndex < rest.endIndex, rest[name.endIndex] == UInt8(ascii: "("),
+      let close = rest.firstIndex(of: UInt8(ascii: ")"))
+    else { return true }
+    var behind = rest[(close + 1)...]
+    let code = rest[(name.endIndex + 1)..<close].string
+    let address = behind.takeWord().equals("at") ? behind.takeWord() : []
+    builder.report.exceptionCodes = code + (address.hexadecimal == nil ? "" : " at 0x" + address.string)
     return true
   }
 

@@ -128,6 +128,8 @@ struct CrashText {
   var isCr4shed = false
   /// Whether sample(1) wrote the text.
   var isSampled = false
+  /// Whether the last line of the heaviest stack can't be read.
+  var isSampleCut = false
   private var hasBrokenLines = false
   /// Whether a line followed that is no rest of the panic's first one.
   private var hasWholePanic = false

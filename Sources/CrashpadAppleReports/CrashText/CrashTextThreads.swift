@@ -95,6 +95,7 @@ extension CrashText {
       // A line that begins with a number was probably meant as a frame.
       if content.first.map({ (0x30...0x39).contains($0) }) == true {
         builder.note(ReportRules.badFrame, at: content.startIndex)
+        noteGap(at: content, of: owner)
       } else if content.first(of: ": ") == nil {
         builder.report.notes.append(content.string)
       }
@@ -109,6 +110,14 @@ extension CrashText {
       }
       frames.threads[index].append(frame)
     }
+  }
+
+  /// Adds that a frame is missing where a line with its number can't be read: mostly it is the last one, where the text is cut.
+  private mutating func noteGap(at content: TextBytes, of owner: TextFrames.Owner) {
+    guard case .thread(let index) = owner, frames.threads.indices.contains(index),
+      let last = frames.threads[index].last?.number, content.prefix(while: \.isDigit).decimal == last &+ 1
+    else { return }
+    elided.append((index, frames.threads[index].count, nil))
   }
 
   /// "#2   0x8fe06134 in load_images_libraries", as of gdb and Mac OS X up to 10.2.

@@ -75,6 +75,10 @@ struct PastedException {
       signal = name
       return true
     }
+    if line.equals("Message from debugger: Terminated due to memory issue") {
+      signal = "SIGKILL"
+      return true
+    }
     let words = "Message from debugger: Terminated due to signal "
     guard line.has(prefix: words),
       let number = line.dropFirst(words.utf8.count).decimal.flatMap({ UInt32(exactly: $0) })

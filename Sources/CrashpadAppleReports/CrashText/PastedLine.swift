@@ -7,7 +7,8 @@ enum PastedLine {
   static func content(_ line: TextBytes) -> TextBytes {
     var line = line.drop { TextBytes.isBlank($0) || $0 == UInt8(ascii: ">") || $0 == UInt8(ascii: "`") }.trimmed
     if line.first == UInt8(ascii: "["), let close = line.prefix(16).firstIndex(of: UInt8(ascii: "]")),
-      line[close...].dropFirst().first == 0x20, line[..<close].dropFirst().allSatisfy({ $0.isLetter })
+      line[close...].dropFirst().first == 0x20, case let words = line[..<close].dropFirst(),
+      words.allSatisfy({ $0.isLetter }) || isFlutterTime(words)
     {
       line = line[(close + 1)...].trimmed
     }
@@ -22,6 +23,12 @@ enum PastedLine {
       line = line.dropFirst(2).dropLast(2).trimmed
     }
     return line
+  }
+
+  /// Whether brackets hold what flutter writes before lines: "[ +711 ms] ", or blanks where no time went by.
+  private static func isFlutterTime(_ words: TextBytes) -> Bool {
+    let time = words.trimmed
+    return time.isEmpty && !words.isEmpty || time.has(prefix: "+") && (time.has(suffix: "ms") || time.has(suffix: "s"))
   }
 
   /// Whether a word is a time as RFC 3339 writes it: "2023-09-06T13:36:58.114865247Z".
@@ -100,7 +107,7 @@ enum PastedLine {
     return line.dropFirst(words.utf8.count).dropLast(". Backtrace:".utf8.count).decimal
   }
 
-  /// "Swift/Range.swift:754: Fatal error: Range requires lowerBound <= upperBound", from "Fatal error" on.
+  /// "Swift/Range.swift:754: Fatal error: Range requires lowerBound <= upperBound", from the file on.
   static func trap(_ line: TextBytes) -> TextBytes? {
     if let words = failure(line) ?? libraryCheck(line) { return words }
     let marks = [": Fatal error: ", ": Assertion failed: ", ": Precondition failed: "]
@@ -109,7 +116,10 @@ enum PastedLine {
       return nil
     }
     let number = line[file..<mark].dropFirst(".swift:".utf8.count)
-    return !number.isEmpty && number.allSatisfy({ (0x30...0x39).contains($0) }) ? line[(mark + 2)...] : nil
+    guard !number.isEmpty, number.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
+    // The file and the line are a part of the message; what a console writes before them is not.
+    let start = line[..<file].last(of: " ").map { $0 + 1 } ?? line.startIndex
+    return line[start...]
   }
 
   /// "[123:45:0603/143054.18:FATAL:curve.cc(48)] Check failed: speed > 0 (0 vs. 0)" of Chromium's code, from the words on.
@@ -168,8 +178,12 @@ enum PastedLine {
 
   /// "libc++abi.dylib: terminating with uncaught exception of type E: text", from the word on.
   static func terminate(_ line: TextBytes) -> TextBytes? {
-    guard line.first(of: "libc++abi") != nil, let start = line.first(of: "terminating ") else { return nil }
-    return line[start...]
+    guard let name = line.first(of: "libc++abi") else { return nil }
+    // Without an exception the line is no longer.
+    if line[name...].equals("libc++abi: terminating") || line[name...].equals("libc++abi.dylib: terminating") {
+      return line[name...]
+    }
+    return line.first(of: "terminating ").map { line[$0...] }
   }
 
   /// "Objective-C exception thrown.  Name: NSRangeException Reason: text", from the name on.
@@ -189,8 +203,12 @@ enum PastedLine {
     let name = line[..<colon].dropFirst(4)
     guard name.isEmpty || name.first == UInt8(ascii: "[") && name.last == UInt8(ascii: "]") else { return nil }
     let words = line[(colon + 2)...]
-    return words.has(prefix: "Library not loaded: ") || words.has(prefix: "Symbol not found: ") ? words : nil
+    return loaderWords.contains { words.has(prefix: $0) } ? words : nil
   }
+
+  private static let loaderWords = [
+    "Library not loaded: ", "Symbol not found: ", "cannot load '", "unknown required load command 0x",
+  ]
 
   /// "* thread #1, queue = 'com.apple.main-thread', stop reason = EXC_BAD_ACCESS (code=1, address=0x10)".
   static func debuggerStop(_ line: TextBytes) -> (number: UInt64, rest: TextBytes, reason: TextBytes)? {
@@ -204,12 +222,23 @@ enum PastedLine {
 
   /// "Thread 1: EXC_BAD_ACCESS (code=1, address=0x10)", "Thread 1: signal SIGABRT", "Thread 11 [Crashed]:", and the reason of
   /// an exception in quotation marks: `Thread 1: "*** -[__NSArrayM objectAtIndex:]: index 3 beyond bounds"`.
-  static func xcode(_ line: TextBytes) -> (number: UInt64, reason: TextBytes)? {
-    guard let title = ThreadTitle(line) else { return nil }
-    if title.rest.trimmed.has(prefix: "[Crashed]") { return (title.number, []) }
+  static func xcode(_ line: TextBytes) -> (name: TextBytes?, number: UInt64, reason: TextBytes)? {
+    guard let title = ThreadTitle(line) else { return namedThread(line) }
+    if title.rest.trimmed.has(prefix: "[Crashed]") { return (nil, title.number, []) }
     guard title.rest.has(prefix: ": ") else { return nil }
     let reason = title.rest.dropFirst(2).trimmed
-    let starts = ["EXC_", "signal SIG", "Fatal error: ", "\"*** -[", "\"*** +[", "\"-[", "\"+["]
-    return starts.contains { reason.has(prefix: $0) } ? (title.number, reason) : nil
+    return stops.contains { reason.has(prefix: $0) } ? (nil, title.number, reason) : nil
+  }
+
+  /// The words that Xcode writes behind a thread's title when it stops there.
+  private static let stops = ["EXC_", "signal SIG", "Fatal error: ", "\"*** -[", "\"*** +[", "\"-[", "\"+["]
+
+  /// "com.example.loader (12): EXC_BAD_ACCESS (code=1, address=0x10)": a thread that has a name stands so in Xcode.
+  private static func namedThread(_ line: TextBytes) -> (name: TextBytes?, number: UInt64, reason: TextBytes)? {
+    guard let mark = line.first(of: "): "), let open = line[..<mark].last(of: " ("), open > line.startIndex,
+      let number = line[(open + 2)..<mark].decimal
+    else { return nil }
+    let reason = line[(mark + 3)...].trimmed
+    return stops.contains { reason.has(prefix: $0) } ? (line[..<open], number, reason) : nil
   }
 }

@@ -203,13 +203,17 @@ extension PastedText {
     if let words = PastedLine.loader(line) {
       var termination = ReportSnapshot.Termination()
       termination.namespace = "DYLD"
-      termination.code = words.has(prefix: "Library") ? 1 : 4
+      termination.code = words.has(prefix: "Library") ? 1 : words.has(prefix: "Symbol") ? 4 : nil
       termination.reasons = [words.string]
       builder.report.termination = builder.report.termination ?? termination
       builder.report.statesCrash = true
       return true
     }
     guard let reasons = builder.report.termination?.reasons else { return false }
+    if let last = reasons.last, builder.report.termination?.namespace == "DYLD", isOpen(last) {
+      builder.report.termination?.reasons[reasons.count - 1] = last + " " + line.string
+      return true
+    }
     // Below "no suitable image found.  Did find:" come the paths, each with the loader's words.
     let isFile = line.first == UInt8(ascii: "/") && line.first(of: ": ") != nil
     if isFile, reasons.last.map({ $0.hasSuffix("Did find:") || $0.hasPrefix("/") }) == true {
@@ -220,6 +224,15 @@ extension PastedText {
     guard isReason || isInTermination else { return false }
     builder.report.termination?.addReasons(line)
     return true
+  }
+
+  /// Whether the loader's list of paths goes on in the next line, as tools break lines: a parenthesis or a quotation is open, or a
+  /// comma is last.
+  private func isOpen(_ reason: String) -> Bool {
+    guard let tried = reason.firstRange(of: "tried: ") else { return false }
+    let list = reason[tried.upperBound...].utf8
+    return list.last == UInt8(ascii: ",") || list.count { $0 == UInt8(ascii: "'") } % 2 == 1
+      || list.count { $0 == UInt8(ascii: "(") } > list.count { $0 == UInt8(ascii: ")") }
   }
 
   /// "Termination Reason:    Namespace DYLD, Code 1 Library missing", and the lines below it.
@@ -259,7 +272,7 @@ extension PastedText {
       return true
     }
     if let stop = PastedLine.xcode(line) {
-      beginThread(named: nil)
+      beginThread(named: stop.name)
       stopped(thread: stop.number, stop.reason)
       return true
     }

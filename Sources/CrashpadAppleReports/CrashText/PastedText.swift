@@ -98,6 +98,7 @@ struct PastedText {
       if case .none = owner { return }
       if line.first.map({ (0x30...0x39).contains($0) }) == true {
         builder.note(ReportRules.badFrame, at: line.startIndex)
+        noteGap(at: line)
       }
     }
   }
@@ -164,8 +165,18 @@ struct PastedText {
     let expected = lastNumber.map { $0 &+ 1 } ?? 0
     guard number > expected else { return }
     let count = builder.snapshot.threads[index].frames?.count ?? 0
+    // A line that can't be read may be one of them.
+    builder.snapshot.threads[index].elided.removeAll { $0.index == count && $0.frames == nil && $0.levels == nil }
     builder.snapshot.threads[index].elided.append(
       ElidedFrames(index: count, frames: number - expected, levels: nil))
+  }
+
+  /// Adds that a frame is missing where a line with its number can't be read.
+  private mutating func noteGap(at line: TextBytes) {
+    guard case .thread(let index) = owner, let lastNumber, line.prefix(while: \.isDigit).decimal == lastNumber &+ 1
+    else { return }
+    let count = builder.snapshot.threads[index].frames?.count ?? 0
+    builder.snapshot.threads[index].elided.append(ElidedFrames(index: count, frames: nil, levels: nil))
   }
 
   /// The line above the first frame, if it is a name: Crashlytics writes the queue or the thread's name there.
@@ -219,7 +230,10 @@ struct PastedText {
     let index = builder.snapshot.threads.firstIndex { thread in
       let names = (thread.frames ?? []).prefix(16).map { $0.function ?? "" }
       guard let signal = names.firstIndex(of: "_sigtramp") else { return false }
-      return names[..<signal].contains { $0.lowercased().containsBytes("crash") }
+      return names[..<signal].contains { name in
+        let name = name.lowercased()
+        return ["crash", "signalhandler", "signal_handler"].contains { name.containsBytes($0) }
+      }
     }
     guard let index else { return }
     builder.report.statesCrash = true

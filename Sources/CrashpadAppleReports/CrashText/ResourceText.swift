@@ -8,9 +8,13 @@ extension CrashText {
   mutating func heaviest(_ content: TextBytes) {
     guard let sample = TextSample(content) else {
       // A line that begins with a number was probably meant as a frame.
-      if content.first?.isDigit == true { builder.note(ReportRules.badFrame, at: content.startIndex) }
+      if content.first?.isDigit == true {
+        builder.note(ReportRules.badFrame, at: content.startIndex)
+        isSampleCut = true
+      }
       return
     }
+    isSampleCut = false
     addSampleThread()
     frames.threads[0].append(sample.frame)
   }
@@ -40,6 +44,8 @@ extension CrashText {
       addSampleThread()
       frames.threads[0] = TextSample.heaviestPath(samples)
     }
-    if !frames.threads.isEmpty { frames.threads[0].reverse() }
+    guard !frames.threads.isEmpty else { return }
+    frames.threads[0].reverse()
+    if isSampleCut { elided.append((0, 0, nil)) }
   }
 }

@@ -55,7 +55,8 @@ enum TextStart {
 
   private static func hasLine(_ text: TextBytes, prefix: [[UInt8]]) -> Bool {
     text.split(separator: 0x0a).contains { line in
-      let content = line.drop { $0 == 0x20 || $0 == 0x09 }
+      // Markdown's code may begin within a line.
+      let content = line.drop { $0 == 0x20 || $0 == 0x09 || $0 == UInt8(ascii: "`") }
       return prefix.contains { content.starts(with: $0) }
     }
   }

@@ -70,7 +70,8 @@ enum IPSReader {
       || object["panicString"] != nil
       || object["macOSPanicString"] != nil
       // Members that were copied out of a body.
-      || object["bug_type"] == nil && (object["exception"] != nil || object["termination"] != nil)
+      || object["bug_type"] == nil
+        && (object["exception"] != nil || object["termination"] != nil || object["lastExceptionBacktrace"] != nil)
   }
 
   /// Refuses a type that is not a crash; names the type if the table has it.

@@ -27,7 +27,7 @@ enum ReportAnchors {
     "bug_type", "app_name", "procName", "captureTime", "usedImages", "threads", "exception", "incident", "pid",
     "cpuType",
     "faultingThread", "osVersion", "crashReporterKey", "frames", "termination", "procPath", "callStackTree",
-    "diagnosticMetaData", "binary_images", "asi",
+    "diagnosticMetaData", "binary_images", "asi", "lastExceptionBacktrace",
   ].map { Array("\"\($0)\"".utf8) }
 
   /// The anchors of a text, one for a line.

@@ -123,6 +123,11 @@ package struct CrashEvidence: Sendable {
       CrashEvidence.suspect(fault, in: frames) ?? firstOfApp
     }
 
+    /// The number of frames behind the innermost one, which may be a wrong address, that have neither a name nor a module.
+    var framesWithoutModule: Int {
+      frames.dropFirst().count { $0.module == nil && $0.function == nil && $0.address ?? 0 != 0 && !$0.isUnloaded }
+    }
+
     /// The number of innermost frames that belong to a handler of signals or of exceptions that nothing caught: the program's
     /// own frames among them only handle the crash.
     private var handlerEnd: Int {

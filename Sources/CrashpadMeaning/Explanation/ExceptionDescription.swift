@@ -80,9 +80,11 @@ package struct ExceptionDescription: Sendable, Hashable {
       let decoded = GuardCode(code: first, subcode: second)
       return words(first, type, decoded.name, decoded.facts, decoded.rows, "a guarded resource was misused")
     case 1, 2, 3, 5, 6:
-      // One processor alone has this code, which a text may have without its processor.
-      let isProtection = exception.code == 1 && code == 13 && architecture == .unknown
-      let platform = isProtection ? .x86_64 : CodeMeaning.Platform(codesOf: architecture)
+      // One processor alone has these codes, which a text may have without its processor.
+      let isBare = exception.code == 1 && architecture == .unknown
+      let platform =
+        isBare && code == 13
+        ? .x86_64 : isBare && (0x101...0x10f).contains(code) ? .arm64 : CodeMeaning.Platform(codesOf: architecture)
       let row = MeaningTable.code(code, of: type.name, on: platform)
       // No code of the kernel's is 0: the report does not have it.
       var title = type.name

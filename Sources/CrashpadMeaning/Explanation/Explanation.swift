@@ -156,9 +156,20 @@ struct ExplanationBuilder {
     // The stack of the exception has it.
     if crash.lastException.contains(where: \.isCause) { return }
     let own = thread.frames.filter(\.isOfApp)
+    guard !thread.frames.isEmpty else {
+      result.notKnown.append("Which code of the application is involved: \(thread.title) has no stack.")
+      return
+    }
     if own.isEmpty, crash.hasPart(of: thread) {
       result.notKnown.append(
         "Which code of the application is involved: the report has a part of the stack of \(thread.title), without any of it."
+      )
+      return
+    }
+    let unnamed = thread.framesWithoutModule
+    if own.isEmpty, unnamed > 0 {
+      result.notKnown.append(
+        "Which code of the application is involved: \(thread.title) has \(unnamed == 1 ? "a frame" : "\(unnamed) frames") of no known module, and none that is known to be of the application."
       )
       return
     }

@@ -124,7 +124,7 @@ extension ExplanationBuilder {
     return true
   }
 
-  private static let signalFrames = ["_sigtramp", "<signal handler called>", "__restore_rt"]
+  static let signalFrames = ["_sigtramp", "<signal handler called>", "__restore_rt"]
 
   /// Explains a resource by the text of a report, which does not have the kernel's codes in their usual form.
   mutating func explainResourceText() {
@@ -291,8 +291,11 @@ extension ExplanationBuilder {
 
   func shortened(_ text: String) -> String {
     let line = text.split(whereSeparator: \.isNewline).first.map(String.init) ?? text
-    let cut = line.count > 200 ? line.prefix(199) + "…" : line[...]
-    return "\"\(cut)\""
+    guard line.count > 200 else { return "\"\(line)\"" }
+    // Swift's messages end with the place.
+    let end = String(line.suffix(16))
+    let isPlace = end.firstRange(of: ", line ").map { end[$0.upperBound...].allSatisfy(\.isNumber) } ?? false
+    return isPlace ? "\"\(line.prefix(119))…\(line.suffix(80))\"" : "\"\(line.prefix(199))…\""
   }
 
   mutating func addStacks() {

@@ -90,6 +90,8 @@ extension ExplanationBuilder {
           // Only those of the thread that crashed are missed.
           let frame = thread.frames[index]
           if thread.index != crash.crashedThread?.index || frame.function == nil && frame.module == nil { continue }
+          // The outermost frames say least, and what is not known without them is said elsewhere.
+          if gap.frames == nil, gap.index == thread.frames.count { continue }
           let place = gap.index == 0 ? "the innermost \(frames), above" : "\(frames), below"
           note("The report lacks \(place) \(thread.frames[index].text)", thread, frame: index)
           continue

@@ -105,6 +105,12 @@ extension ExplanationBuilder {
       ? "A library ended the process with a reason of its own (abort_with_payload), which the report does not have."
       : "The thread called abort(), which ends the process."
     result.certainty = .shown
+    let handler = thread.frames.prefix(48).firstIndex { $0.function.map(Self.signalFrames.contains) ?? false }
+    if !hasReason, let signal = handler, signal > frame {
+      result.summary =
+        "A handler of a signal called abort(), which ends the process; the report does not have that signal."
+      note("The handler was called by \(thread.frames[signal].text)", thread, frame: signal)
+    }
     // The system stores the backtrace only for an exception that nothing caught.
     if !crash.lastException.isEmpty { (result.summary, result.certainty) = ("An exception was not caught.", .inferred) }
     result.endedBy.append("The process itself, by abort(): SIGABRT.")

@@ -161,6 +161,14 @@ extension ExplanationBuilder {
           result.summary = "The dynamic loader found the library \(library), and did not load it: \(reason)."
         }
       }
+      if let command = line.firstRange(of: "load command 0x"),
+        line.hasPrefix("cannot load '") || line.hasPrefix("unknown required ")
+      {
+        let number = line[command.upperBound...].prefix(while: \.isHexDigit)
+        result.summary =
+          "The dynamic loader did not load a file, as it does not know a part of it: load command 0x\(number)."
+        result.advice.append("Build the file for this system: it may be for a newer one.")
+      }
       if line.hasPrefix("Symbol not found: ") {
         result.summary = "The dynamic loader did not find the symbol \(line.dropFirst(18))."
       }
@@ -198,8 +206,23 @@ extension ExplanationBuilder {
 
   /// "mach-o file, but is an incompatible architecture", of what the loader writes into a parenthesis.
   private static func words(_ text: Substring) -> String {
+    // "code signature in <UUID> '/a/F' not valid for use in process: mapping process and mapped file (non-platform) have …"
+    if text.hasPrefix("code signature in <"), let valid = text.firstRange(of: "' not valid ") {
+      return "code signature" + parenthesis(text[valid.lowerBound...].dropFirst())
+    }
     let ends = [" (", ")", " in '", ", not in dyld cache", "'"].compactMap { text.firstRange(of: $0)?.lowerBound }
     return String(text[..<(ends.min() ?? text.endIndex)])
+  }
+
+  /// The text to the end of the parenthesis in which it stands, with parentheses of its own.
+  private static func parenthesis(_ text: Substring) -> Substring {
+    var depth = 0
+    let end = text.firstIndex { character in
+      if character == "(" { depth += 1 }
+      if character == ")" { depth -= 1 }
+      return depth < 0
+    }
+    return text[..<(end ?? text.endIndex)]
   }
 
   // MARK: File locks

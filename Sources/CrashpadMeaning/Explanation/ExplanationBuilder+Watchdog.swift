@@ -171,7 +171,11 @@ extension ExplanationBuilder {
     if let index = main.firstOfApp {
       note("The main thread was in \(main.frames[index].text): the first suspect", main, frame: index)
     } else {
-      result.notKnown.append("Which code of the application was busy: the main thread has none of it in its stack.")
+      let words =
+        crash.hasPart(of: main)
+        ? "the report has a part of the main thread's stack, without any of it."
+        : "the main thread has none of it in its stack."
+      result.notKnown.append("Which code of the application was busy: " + words)
     }
   }
 
@@ -199,7 +203,11 @@ extension ExplanationBuilder {
       if let index = main.firstOfApp {
         note("The main thread was in \(main.frames[index].text)", main, frame: index)
       } else {
-        result.notKnown.append("What the main thread did: its stack has no code of the application, and no known wait.")
+        let words =
+          crash.hasPart(of: main)
+          ? "the report has a part of its stack, with no code of the application and no known wait."
+          : "its stack has no code of the application, and no known wait."
+        result.notKnown.append("What the main thread did: " + words)
       }
       return
     }
