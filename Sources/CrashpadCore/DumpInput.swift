@@ -70,6 +70,11 @@ public struct DumpInput: Sendable {
     do { return try DumpInput(InputFile.standardInput()) } catch { throw DumpInputFailure(error) }
   }
 
+  /// Bytes that were read from standard input.
+  package static func reading(_ file: InputFile) throws(DumpInputFailure) -> DumpInput {
+    do { return try DumpInput(file) } catch { throw DumpInputFailure(error) }
+  }
+
   /// Bytes of a file that is open already. Throws `Errno`, `InputFile.NotReadable`, `DumpInputFailure` or `DumpJSON.Failure`.
   package init(_ file: InputFile) throws { try self.init(file, name: nil) }
 

@@ -285,4 +285,129 @@ struct CodeAnswerTests {
     let reading = try #require(CodeAnswer.answers(to: [code]).first?.readings.first)
     #expect(reading.myths.contains { $0.contains(words) }, "\(reading.myths)")
   }
+
+  // MARK: Lines that look like others
+
+  @Test(arguments: [
+    "[  188.868899] general protection fault: 0000 [#1] SMP NOPTI", "Oops: 0002 [#3] PREEMPT SMP",
+    "general protection fault, probably for non-canonical address 0x8030000000000000: 0000 [#1] SMP PTI",
+    "BUG: unable to handle kernel NULL pointer dereference at 0000000000000018",
+    "Unable to handle kernel NULL pointer dereference at virtual address 00000010",
+    "Internal error: Oops: 96000004 [#1] SMP", "kernel BUG at mm/slub.c:305!",
+    "Kernel panic - not syncing: Fatal exception in interrupt",
+  ])
+  func `An error of the Linux kernel is no signal of a process`(line: String) {
+    #expect(
+      CodeAnswer.answers(to: [line]).flatMap(\.readings).map(\.title) == ["Fault in the Linux kernel"])
+  }
+
+  @Test func `A fault of a process in the kernel's log is one of the process`() {
+    for line in [
+      "traps: wheel[3633] general protection fault ip:7f1ebe353532 sp:7ffede773c60 error:0 in libc.so.6[7f1ebe31d000+1a]",
+      "wheel[812]: segfault at 8 ip 0000563c5cc48ed4 sp 00007ffcec03fd88 error 4 in wheel[563c5cbfa000+e1000]",
+    ] {
+      #expect(CodeAnswer.answers(to: [line]).flatMap(\.readings).allSatisfy { $0.title.hasSuffix("SIGSEGV") })
+    }
+  }
+
+  @Test(arguments: [
+    "Attempting to JIT compile the wheel while running in aot-only mode",
+    "The CPU of the wheel was busy all day", "We could not WRITE to the gear of it",
+  ])
+  func `A word of a sentence is no code of a namespace that is not named`(line: String) {
+    let kinds = CodeAnswer.answers(to: [line]).flatMap(\.readings).flatMap(\.rows).map(\.kind)
+    #expect(!kinds.contains(.namespaceCode) && !kinds.contains(.resource) && !kinds.contains(.guardViolation))
+  }
+
+  @Test func `A code of a namespace has its meaning behind the namespace`() {
+    let limit = "Termination Reason: Namespace JETSAM, Code per-process-limit of it"
+    #expect(CodeAnswer.answers(to: [limit]).contains { $0.isKnown })
+    #expect(CodeAnswer.answers(to: ["JIT"]).allSatisfy { $0.isKnown })
+  }
+
+  @Test func `Slurm's words about memory and time are of Slurm and the kernel`() {
+    let memory = CodeAnswer.answers(to: ["srun: error: node7: task 2: Out Of Memory"]).flatMap(\.readings)
+    #expect(memory.first?.rows.first?.name == "SIGKILL")
+    #expect(memory.first?.facts.first?.text.hasPrefix("the kernel") == true)
+    let time = "slurmstepd: error: *** JOB 12 ON n1 CANCELLED AT 2023-04-13T18:23:49 DUE TO TIME LIMIT ***"
+    #expect(CodeAnswer.answers(to: [time]).first?.readings.first?.rows.first?.name == "SIGTERM")
+  }
+
+  @Test func `The kernel's line about a guard is decoded`() {
+    let line =
+      "[wheel:152] EXC_GUARD AST: type=0x1 flavor=0x200 target=0x3029f code=0x200002000003029f subcode=0x0"
+    let reading = CodeAnswer.answers(to: [line]).flatMap(\.readings).first
+    #expect(reading?.title == "EXC_GUARD / MACH_PORT INVALID_NAME")
+    #expect(reading?.facts.contains { $0.label == "port" && $0.text == "0x3029f" } == true)
+  }
+
+  @Test(arguments: [
+    ("address 0xffff8044a1a74710", "address kernel"), ("address 0xffffffffffffffef", "address negative"),
+  ])
+  func `An address of the kernel's half is no pointer of a program`(words: String, title: String) {
+    #expect(CodeAnswer.answers(to: words.split(separator: " ").map(String.init)).first?.readings.first?.title == title)
+    #expect(CodeAnswer.answers(to: ["address", "0xffffffffff600400"]).allSatisfy { !$0.isKnown })
+  }
+
+  // MARK: Messages
+
+  @Test(arguments: [
+    ("dyld: cannot load 'wheel' (load command 0x80000034 is unknown)", "Load command unknown"),
+    ("dyld: unknown required load command 0x80000022", "Load command unknown"),
+    ("fatal runtime error: stack overflow", "Stack overflow (Rust)"),
+    ("libc++abi: terminating", "terminate without an exception"),
+    (
+      "*** Terminating app due to uncaught exception 'System.ExecutionEngineException', reason: 'Attempting to JIT "
+        + "compile method 'void wheel.App:Turn ()' while running in aot-only mode.",
+      "No compiler (.NET)"
+    ),
+    (
+      "*** Terminating app due to uncaught exception 'System.ArgumentException', reason: 'no wheel'",
+      "Managed exception not caught"
+    ),
+  ])
+  func `Messages of other runtimes have their own meaning`(line: String, title: String) {
+    #expect(CodeAnswer.answers(to: [line]).flatMap(\.readings).map(\.title) == [title])
+  }
+
+  @Test(arguments: [("N5wheel4gear7RefusalE", "wheel::gear::Refusal"), ("St12out_of_range", "std::out_of_range")])
+  func `A type of C++ alone is that of an exception`(text: String, name: String) {
+    let message = RuntimeMessage(text)
+    #expect(message.runtime == .cxx && message.exception == name)
+    for other in ["NONE", "N5wheelE", "N9wheelE", "NSRangeException", "Stop", "St", "N5wheel4gear7RefusalEv"] {
+      #expect(RuntimeMessage(other).exception == nil, "\(other)")
+    }
+  }
+
+  // MARK: Texts
+
+  private func statement(_ lines: String...) -> (line: Int, title: String?)? {
+    EndStatement(in: Array(lines.joined(separator: "\n").utf8)).map { ($0.line, $0.answer.readings.first?.title) }
+  }
+
+  @Test func `The line of a log that says how a process ended is found`() {
+    let log = statement("+ make test", "wheel.c: 3 tests", "make: *** [test] Segmentation fault: 11", "exit code 1")
+    #expect(log?.line == 3 && log?.title?.hasSuffix("SIGSEGV") == true)
+    // The line that names the mistake says more than the signal in front of it.
+    let rust = statement("signal: 6, SIGABRT: process abort signal", "thread 'main' has overflowed its stack")
+    #expect(rust?.line == 2 && rust?.title == "Stack overflow (Rust)")
+    #expect(statement("> `error: Exited with unexpected signal code 6`")?.title == "SIGABRT")
+    #expect(statement("Process completed with exit code 132.")?.title?.contains("SIGILL") == true)
+    #expect(statement("Got a SIGSEGV while executing native code.")?.title == "SIGSEGV")
+    #expect(statement("freed pointer was not the last allocation")?.title == "Order of a task's memory")
+    #expect(statement("#  SIGSEGV (0xb) at pc=0x000000010d8fbedb, pid=6309, tid=4867")?.title == "SIGSEGV")
+    // "quit" is no signal here.
+    #expect(statement("exit by signal quit of the wheel") == nil)
+  }
+
+  @Test func `Other texts have no such line`() {
+    #expect(statement("# Wheels", "", "Turn left with code 3, at 0x10, in 1984.", "exit code 1", "CPU and JIT") == nil)
+    #expect(statement("We killed the light.", "All was quiet; the program has 15 gears.") == nil)
+    #expect(statement("") == nil)
+    // Names and words of codes in a table, in a key and in the words of others.
+    #expect(statement("| wheel.crash | EXC_BAD_ACCESS | read |", "- NSRangeException: the row of the table") == nil)
+    #expect(statement("\"uptime\" : 3, \"flags\" : \"USER\", \"thread_set_state\" : 0") == nil)
+    #expect(statement("FAULT: assertion failed: '<private>' in -[Wheel turn:] on line 2 of file Wheel.m") == nil)
+    #expect(statement("* thread #1, stop reason = Stack buffer overflow") == nil)
+  }
 }

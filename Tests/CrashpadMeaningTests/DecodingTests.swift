@@ -82,13 +82,14 @@ struct DecodingTests {
     (0xbbad_beef, "address webkit-crash"), (0x4000_0000_0000_bad0, "address swift-bad-object"),
     (0x6f77_206f_6c6c_6548, "address text"), (0x2000_0001_00ae_9df8, "address signed"),
     (0x0900_0001_0000_4000, "address tagged"), (0xffff_ffff_ffff_fffb, "address negative"),
-    (0xffff_ffff_ffff_f000, "address negative"),
+    (0xffff_ffff_ffff_f000, "address negative"), (0xffff_ffff_ffff_efff, "address kernel"),
+    (0xffff_8044_a1a7_4710, "address kernel"),
   ])
   func `Patterns of addresses`(address: UInt64, name: String) {
     #expect(AddressPattern(address)?.row.name == name)
   }
 
-  @Test(arguments: [0x1_0400_4000, 0x16b0_0700, 0x7fff_5fbf_f000, 0xffff_ffff_ffff_efff, 0x5555_5555_5040] as [UInt64])
+  @Test(arguments: [0x1_0400_4000, 0x16b0_0700, 0x7fff_5fbf_f000, 0xffff_ffff_ff60_0400, 0x5555_5555_5040] as [UInt64])
   func `Ordinary addresses have no pattern`(address: UInt64) {
     #expect(AddressPattern(address) == nil)
   }

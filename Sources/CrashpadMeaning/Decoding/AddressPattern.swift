@@ -49,6 +49,8 @@ package struct AddressPattern: Sendable {
         DecodedFact(
           isSigned ? "address" : "without them", hex(intended ?? address & (1 << addressBits - 1)))
       ]
+    } else if isCanonical, address >> 47 != 0, address & ~0xfff != Self.vsyscall {
+      found = row("kernel")
     } else if !isCanonical, platform == .x86_64 {
       found = row("non-canonical")
     } else {
@@ -61,6 +63,9 @@ package struct AddressPattern: Sendable {
 
   /// The first address that is a small negative number.
   private static let negative: UInt64 = 0xffff_ffff_ffff_f000
+
+  /// The page of code that Linux gives to programs in the kernel's half.
+  private static let vsyscall: UInt64 = 0xffff_ffff_ff60_0000
 
   /// Whether all middle bytes are `byte`. The low bytes may differ, because a field of a scribbled object lies a
   /// little after the pattern, and the high bytes may have lost bits to pointer authentication.

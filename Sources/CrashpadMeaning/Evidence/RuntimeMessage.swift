@@ -14,7 +14,8 @@ package struct RuntimeMessage: Sendable, Hashable {
 
   package init(_ text: String) {
     self =
-      Self.engine(text) ?? Self.objectiveC(text) ?? Self.cxx(text) ?? Self.swift(text) ?? Self.musl(text)
+      Self.engine(text) ?? Self.objectiveC(text) ?? Self.cxx(text) ?? Self.typeAlone(text) ?? Self.swift(text)
+      ?? Self.musl(text)
       ?? RuntimeMessage(runtime: Self.writer(of: text))
   }
 
@@ -49,11 +50,13 @@ package struct RuntimeMessage: Sendable, Hashable {
       let rest = text[start.upperBound...]
       guard let end = rest.firstRange(of: "'") else { return Self(runtime: .objectiveC) }
       let name = String(rest[..<end.lowerBound])
-      // Services name exceptions of both languages so. No class of Objective-C has such a name.
-      let runtime: Runtime = name.hasSuffix("*") || name.containsBytes("::") ? .cxx : .objectiveC
+      // Services name exceptions of several languages so. No class of Objective-C has such a name.
+      let runtime: Runtime =
+        name.hasSuffix("*") || name.containsBytes("::") ? .cxx : name.hasPrefix("System.") ? .dotNet : .objectiveC
       let reason = rest[end.upperBound...].firstRange(of: "reason: '").map { quoted(rest[$0.upperBound...]) }
       var message = Self(runtime: runtime, exception: name, reason: reason)
-      if runtime == .cxx { message.usualWords = "uncaught exception of type " }
+      if runtime == .cxx { message.usualWords = uncaughtCxx }
+      if runtime == .dotNet { message.usualWords = "unhandled managed exception " }
       return message
     }
     // "… of class 'E'" of an object that is no NSException.
@@ -80,9 +83,41 @@ package struct RuntimeMessage: Sendable, Hashable {
     return String(text.hasSuffix("'") ? text.dropLast() : text)
   }
 
+  private static let uncaughtCxx = "uncaught exception of type "
+
+  /// "N4shop7RefusalE", and nothing else: crash reporters have the type of a C++ exception, as the compiler writes it, in place of
+  /// a reason. And "libc++abi: terminating" of a std::terminate() without an exception.
+  private static func typeAlone(_ text: String) -> Self? {
+    if text == "libc++abi: terminating" || text == "libc++abi.dylib: terminating" {
+      var message = Self(runtime: .cxx)
+      message.usualWords = "terminate called without an active exception "
+      return message
+    }
+    let isNested = text.hasPrefix("N") && text.hasSuffix("E")
+    guard isNested || text.hasPrefix("St"), text.utf8.count < 512 else { return nil }
+    var rest = isNested ? text.dropFirst().dropLast() : text[...]
+    var parts: [String] = []
+    if rest.hasPrefix("St") {
+      parts.append("std")
+      rest = rest.dropFirst(2)
+    }
+    while !rest.isEmpty {
+      let digits = rest.prefix(while: \.isNumber)
+      guard let length = Int(digits), length > 0, case let name = rest[digits.endIndex...].prefix(length),
+        name.count == length, name.allSatisfy({ $0.isLetter || $0.isNumber || $0 == "_" })
+      else { return nil }
+      parts.append(String(name))
+      rest = rest[name.endIndex...]
+    }
+    guard parts.count > 1 else { return nil }
+    var message = Self(runtime: .cxx, exception: parts.joined(separator: "::"))
+    message.usualWords = uncaughtCxx
+    return message
+  }
+
   /// "uncaught exception of type std::out_of_range: no such key", "… throwing an instance of 'E'\n  what():  text"
   private static func cxx(_ text: String) -> Self? {
-    if let start = text.firstRange(of: "uncaught exception of type ") {
+    if let start = text.firstRange(of: uncaughtCxx) {
       let rest = text[start.upperBound...].prefix { $0 != "\n" }
       let end = rest.firstRange(of: ": ")
       let name = String(end.map { rest[..<$0.lowerBound] } ?? rest)

@@ -93,6 +93,7 @@ extension CodeParser {
     guard let row = CodeMeaning.exceptions.first(where: { $0.name == token.upper }) else { return nil }
     let start = position
     position += 1
+    skipFieldsOfGuard()
     var signal: CodeMeaning?
     var codes: [CodeMeaning] = []
     var numbers: [UInt64] = []
@@ -249,12 +250,19 @@ extension CodeParser {
       else { return false }
       // In a sentence "memory" and "trap" are words of it: a code has capitals there, as in reports, or signs.
       let isSentence = isCopied && tokens.count >= Self.wordsOfSentence
-      return !isSentence || token.text == token.upper || !token.text.allSatisfy(\.isLetter)
+      guard isSentence, token.text.allSatisfy(\.isLetter) else { return true }
+      // "JIT" and "CPU" are words of a sentence, too, where the field that has such a code is not named before it.
+      return token.text == token.upper && !Self.needingField.contains(row.kind)
     }
     guard !rows.isEmpty else { return nil }
     position += 1
     return CodeAnswer(token.text, rows.map { CodeReading($0) })
   }
+
+  /// Codes whose names are words: their namespace or exception stands before them.
+  private static let needingField: Set<CodeMeaning.Kind> = [
+    .namespaceCode, .terminationFlag, .jetsamBand, .fastFail, .resource, .guardViolation,
+  ]
 
   // MARK: Numbers
 

@@ -21,6 +21,12 @@ extension CodeParser {
     }
   }
 
+  /// Skips "AST: type=0x1 flavor=0x200 target=0x3029f" of the kernel's line about a guard: the code word behind has them all.
+  mutating func skipFieldsOfGuard() {
+    guard token?.upper == "AST" else { return }
+    position = tokens[position...].firstIndex { $0.upper == "CODE" } ?? position
+  }
+
   // MARK: What the kernel and systemd log
 
   private static let trapWords: [(String, String)] = [
@@ -31,8 +37,42 @@ extension CodeParser {
   private static let noMemory = "the kernel, as the container or the machine had no memory left"
   private static let wroteCore = DecodedFact("core", "the kernel wrote a core file")
 
+  private static let withoutAddress = DecodedFact(
+    "address", "the processor gives none for such a fault; mostly it is one that no pointer can have (not canonical)")
+
   private func ended(by row: CodeMeaning, _ title: String, _ facts: [DecodedFact]) -> CodeAnswer {
     CodeAnswer(text, [CodeReading("\(title): \(row.name)", query: row.name, facts: facts, [row])])
+  }
+
+  /// The answer to the lines of the Linux kernel about errors of its own, such as "Oops: 0002 [#1] SMP"; nil for other text.
+  func kernelFault() -> CodeAnswer? {
+    let row = CodeMeaning.message(named: "Fault in the Linux kernel")
+    let line = text.lowercased()
+    guard hasOopsCount || row.aliases.contains(where: { line.containsBytes($0) }) else { return nil }
+    return CodeAnswer(text, [CodeReading(row)])
+  }
+
+  /// Whether an error code and the number of the kernel's errors stand in the line: ": 0000 [#1]".
+  private var hasOopsCount: Bool {
+    guard let open = text.firstRange(of: " [#"), let close = text[open.upperBound...].firstIndex(of: "]") else {
+      return false
+    }
+    let number = text[open.upperBound..<close]
+    let code = text[..<open.lowerBound].split(separator: " ").last ?? ""
+    return !number.isEmpty && number.allSatisfy(\.isNumber) && code.count >= 4 && code.allSatisfy(\.isHexDigit)
+  }
+
+  /// The answer to Slurm's words about a step that it or the kernel ended; nil for other text.
+  func batchStatus() -> CodeAnswer? {
+    let line = text.lowercased()
+    guard line.containsBytes("srun: error: ") || line.containsBytes("slurmstepd: error: ") else { return nil }
+    if line.hasSuffix("out of memory"), let row = MeaningTable.signal(named: "SIGKILL") {
+      return ended(by: row, "\"\(text)\"", [DecodedFact("cause", Self.noMemory)])
+    }
+    if line.containsBytes("due to time limit"), let row = MeaningTable.signal(named: "SIGTERM") {
+      return ended(by: row, "\"\(text)\"", [DecodedFact("cause", "Slurm, as the job had used up its time")])
+    }
+    return nil
   }
 
   /// The answer to "shop[812]: segfault at 8 ip … sp … error 4 in libshop.so[…]", to "traps: shop[812] trap invalid opcode ip:…
@@ -59,7 +99,8 @@ extension CodeParser {
     guard text.containsBytes(" ip:"), text.containsBytes(" sp:"),
       let name = Self.trapWords.first(where: { text.containsBytes($0.0) }), let row = MeaningTable.signal(named: name.1)
     else { return nil }
-    let facts = word(after: " ip:").map { [DecodedFact("instruction", "0x" + $0)] } ?? []
+    var facts = word(after: " ip:").map { [DecodedFact("instruction", "0x" + $0)] } ?? []
+    if name.0 == "general protection" { facts.append(Self.withoutAddress) }
     return ended(by: row, "\"\(name.0)\" of the Linux kernel", facts)
   }
 

@@ -31,6 +31,7 @@ struct CodeParser {
 
   mutating func answers() -> [CodeAnswer] {
     if let answer = unitStatus() { return [answer] }
+    if isCopied, let answer = batchStatus() ?? kernelFault() { return [answer] }
     let message = EvidenceSearch.all.message(text)
     // A message says more than the words of a signal, and may end with them: "*** stack smashing detected ***: terminated".
     let isExact = message.map { $0.grounds.level < .general } ?? false
@@ -142,7 +143,7 @@ struct CodeParser {
 
   // MARK: Words in front of a number
 
-  private mutating func keyword(_ token: CodeToken) -> CodeAnswer? {
+  mutating func keyword(_ token: CodeToken) -> CodeAnswer? {
     let start = position
     func end(_ readings: [CodeReading], _ number: UInt64, _ field: String) -> CodeAnswer {
       let query = words(from: start)

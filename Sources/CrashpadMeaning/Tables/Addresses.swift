@@ -68,6 +68,11 @@ extension CodeMeaning {
       causes: ["The tag of the pointer and that of the memory differ: use after free, or a buffer overrun."],
       advice: ["Compare with EXC_ARM_MTE_TAGCHECK_FAIL; build with Address Sanitizer."], lore),
     address(
+      "address kernel", nil, "The address is in the kernel's half, where a program has no memory",
+      causes: ["A pointer that was overwritten with other data."],
+      advice: ["Read the value as bytes: two numbers of 32 bits, the upper one negative; a floating-point number."],
+      .file("Intel", "Software Developer's Manual, canonical addresses")),
+    address(
       "address non-canonical", nil, "No pointer of x86_64 can have this address: bits 63 to 47 differ",
       causes: ["A pointer that was overwritten with other data."],
       advice: ["Read the value as bytes: text, a floating-point number, two small integers."],

@@ -221,6 +221,13 @@ extension CodeMeaning {
       causes: ["A resource that is not bound, or has another size, format, usage or offset than the call needs."],
       advice: ["The message names the call and the resource."], .apple("Validating your app's Metal API usage")),
     system(
+      .cause, of: .dotNet, "No compiler (.NET)", ["attempting to jit compile method"],
+      "A method of .NET was called that was not compiled ahead of time, where the system allows no compiler",
+      by: "the runtime, by abort(): SIGABRT",
+      causes: ["A generic or dynamic call that the build could not foresee, or code that was trimmed."],
+      advice: ["The message names the method: avoid reflection there, or build with the interpreter for its assembly."],
+      .file(".NET", "runtime, mini-runtime.c, and \"Limitations of iOS\"")),
+    system(
       .kind, of: .dotNet, "Managed exception not caught",
       ["unhandled managed exception", "unhandled exception. system."],
       "An exception of .NET was not caught", by: "the runtime, by abort(): SIGABRT",

@@ -1,7 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Messages of the runtimes of Rust and Go, and of the sanitizers of compilers.
+/// Messages of the runtimes of Rust and Go, of the sanitizers of compilers, and of the Linux kernel.
 extension CodeMeaning {
-  static let languageMessages: [CodeMeaning] = together(rustMessages, goMessages, sanitizerMessages)
+  static let languageMessages: [CodeMeaning] = together(rustMessages, goMessages, sanitizerMessages, kernelMessages)
+
+  // MARK: Linux
+
+  private static let kernelMessages: [CodeMeaning] = [
+    CodeMeaning(
+      .message, "Fault in the Linux kernel",
+      aliases: [
+        "bug: unable to handle ", "unable to handle kernel ", "kernel bug at ", "kernel panic - not syncing",
+        "internal error: oops",
+      ],
+      "The kernel made an error in code of its own or of a module",
+      endedBy: "the kernel: it ends the process for which it ran, or stops the whole system",
+      causes: ["A fault of a driver or module, or damaged memory."],
+      advice: ["Read the kernel's whole text: the lines below name the code (RIP or pc), its module and the calls."],
+      myth: "The process that is named did not crash: the kernel ran on its behalf, or interrupted it.",
+      .file("Linux", "arch/x86/kernel/dumpstack.c and mm/fault.c"))
+  ]
 
   // MARK: Rust
 
@@ -52,7 +69,7 @@ extension CodeMeaning {
       causes: ["A function that is called during the borrow, such as a callback, uses the same cell."],
       advice: ["End the first borrow before the call, or use try_borrow()."], .file("Rust", "library/core/src/cell.rs")),
     system(
-      .cause, of: .rust, "Stack overflow (Rust)", ["has overflowed its stack"],
+      .cause, of: .rust, "Stack overflow (Rust)", ["has overflowed its stack", "fatal runtime error: stack overflow"],
       "The stack of a thread is full: functions called each other without end, or have large variables",
       by: "the Rust runtime, by abort(): SIGABRT",
       advice: ["Look for the functions that repeat in the stack; a thread's stack has 2 MiB by default."],

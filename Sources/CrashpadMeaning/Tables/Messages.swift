@@ -425,6 +425,11 @@ extension CodeMeaning {
       causes: ["A framework that is not embedded, or a system that is too old."],
       advice: ["See crashpadctl explain DYLD 1 and DYLD 4."], .file("Apple", "dyld")),
     system(
+      .cause, "Load command unknown", ["unknown required load command 0x", "(load command 0x"],
+      "The dynamic loader does not know a part of a file", by: "dyld, before the program's main function",
+      causes: ["A file that was built for a newer system."],
+      advice: ["Build the file for this system, or run it on a newer one."], .file("Apple", "dyld")),
+    system(
       .cause, "Shared library not found", ["error while loading shared libraries:", "symbol lookup error:"],
       "The dynamic loader of Linux did not find a shared library, or a symbol of one",
       by: "ld.so, before the program's main function: exit status 127",

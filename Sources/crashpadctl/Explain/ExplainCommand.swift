@@ -158,10 +158,19 @@ struct ExplainRun {
   ) -> ExitStatus {
     let layout = isSingle ? JSONWriter.Layout.indented : .compact
     let explained: ExplainedInput
+    // A pipe can be read once.
+    var standard: InputFile?
     do {
+      if input.argument == "-" { standard = try InputFile.standardInput() }
       explained = try ExplainedInput(
-        .open(input.argument), architecture: architecture, cache)
+        standard.map { try DumpInput.reading($0) } ?? .open(input.argument), architecture: architecture, cache)
     } catch {
+      if let statement = Self.statement(in: standard, input.argument, error) {
+        let text = FailureText(error, creating: false).text
+        Terminal.error("\(input.name): note: \(text); line \(statement.line) is explained")
+        write([statement.answer], isSingle: isSingle)
+        return .success
+      }
       let status = Terminal.failure(error, of: input.name, creating: false)
       if format == .json {
         let text = FailureText(error, creating: false).text
@@ -186,5 +195,20 @@ struct ExplainRun {
       }
     }
     return explained.status
+  }
+
+  /// The bytes of a text that are searched for a line.
+  private static let searched = 256 << 10
+
+  /// The line of a text that is no report, and still says how a process ended.
+  ///
+  /// - Parameter standard: the bytes of standard input, if it is that.
+  private static func statement(in standard: InputFile?, _ argument: String, _ error: any Error) -> EndStatement? {
+    guard case DumpInputFailure.notADump? = error as? DumpInputFailure else { return nil }
+    let text =
+      standard.map { file in
+        file.withBytes { bytes in bytes.array(in: ByteRange(offset: 0, count: min(bytes.byteCount, searched))) }
+      } ?? hint({ try InputFile.prefix(of: FilePath(argument: argument), count: searched) })
+    return text.flatMap { EndStatement(in: $0) }
   }
 }
