@@ -65,6 +65,7 @@ struct Invocation {
     if let status = error as? ExitStatus { exit(status.rawValue) }
     // An exit code has no message, but the parser would generate its help first.
     if let code = error as? ExitCode { exit(code.rawValue) }
+    TextStyle.setHelpWidth()
     let status = Crashpadctl.exitCode(for: error).rawValue
     if status == ExitStatus.success.rawValue {
       let text = CompletionScript.completingHelp(Crashpadctl.fullMessage(for: error))

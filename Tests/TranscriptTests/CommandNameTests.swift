@@ -107,6 +107,31 @@ struct CommandNameTests {
     }
   }
 
+  @Test(
+    "The help is whole at any width, also in a terminal that is too narrow for it",
+    arguments: [
+      "--help", "help group", "database --help", "inspect --help", "inspect --no-such-option", "list --limit x",
+    ])
+  func narrowHelp(_ command: String) throws {
+    let folder = try TemporaryFolder()
+    let wide = try Tool.shell("COLUMNS=1000 crashpadctl \(command) 2>&1", in: folder)
+    let words = wide.text.split(whereSeparator: \.isWhitespace)
+    try #require(words.count > 5)
+    for width in [
+      "0", "-5", "1", "26", "27", "28", "9223372036854775807", "-9223372036854775808", "99999999999999999999",
+    ] {
+      let narrow = try Tool.shell("COLUMNS=\(width) crashpadctl \(command) 2>&1", in: folder)
+      #expect(narrow.status == wide.status, "\(width)")
+      #expect(narrow.text.split(whereSeparator: \.isWhitespace) == words, "\(width): \(narrow.text)")
+    }
+    guard Machine.hasTerminals else { return }
+    for width in [1, 26] {
+      let script = "stty cols \(width); env -u COLUMNS crashpadctl \(command)"
+      let text = try Tool.shell("script -qec '\(script)' /dev/null", in: folder).text
+      #expect(text.split(whereSeparator: \.isWhitespace) == words, "\(width): \(text)")
+    }
+  }
+
   /// Every option of a command that takes a value, `--jobs`.
   private static func options(_ command: String) throws -> [String] {
     let help = try Tool.shell("crashpadctl help \(command)", in: TemporaryFolder()).text

@@ -59,6 +59,16 @@ struct TextStyle {
     return columns > 0 ? columns : nil
   }
 
+  /// The widths for which the parser has a form of its help. Beside the names of options in a narrower one it leaves no room for a
+  /// word, and prints nothing, or ends the process.
+  private static let helpWidths = 40...1000
+
+  /// Tells the parser, which reads $COLUMNS, how wide its help is to be. Call it before any message of the parser is made.
+  static func setHelpWidth() {
+    let width = min(max(columns(1) ?? 80, helpWidths.lowerBound), helpWidths.upperBound)
+    unsafe _ = setenv("COLUMNS", String(width), 1)
+  }
+
   // MARK: Colors
 
   enum Color: String {
