@@ -176,7 +176,9 @@ struct ExplanationBuilder {
     let words =
       own.isEmpty
       ? "none of it"
-      : own.allSatisfy(\.isMain) ? "only its main function" : "only its main function, handlers and checks"
+      : own.allSatisfy { $0.function == "_start" }
+        ? "only the start of the program"
+        : own.allSatisfy(\.isMain) ? "only its main function" : "only its main function, handlers and checks"
     result.notKnown.append("Which code of the application is involved: \(thread.title) has \(words) in its stack.")
   }
 }
