@@ -181,6 +181,9 @@ final class SignatureNames: Sendable {
     let name = name?.utf8.allSatisfy({ $0 == UInt8(ascii: "?") }) == true ? "<unknown>" : name
     if let rule = RuleIndex.rule(name, in: place.module?.name, origin ?? .unknown) { return rule }
     if let rule = Self.linked(name, in: place.module) { return rule }
+    if let module = place.module?.name, Self.kernelModules.contains(where: { module.hasPrefix($0) }) {
+      return Self.kernelCode
+    }
     if origin?.statesSwiftLibrary == true, place.module?.isInApp == true { return Self.swiftLibrary }
     return isHeader ? Self.header : nil
   }
@@ -204,6 +207,10 @@ final class SignatureNames: Sendable {
     guard let name, module?.isInApp == true, CLibraryFunctions.contains(name) else { return nil }
     return cLibrary
   }
+
+  /// The names of the kernel's code in a process. Its functions have names only in dumps that have its memory.
+  private static let kernelModules = ["linux-gate.so", "linux-vdso", "[vdso]"]
+  private static let kernelCode = FrameRule(.runtime, "kernel-code", "code of the kernel, which is in no file")
 
   static let message = FrameRule(
     .raise, "message", "the message of a check that failed, which a compiler wrote as a call")

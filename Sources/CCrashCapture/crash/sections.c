@@ -116,6 +116,14 @@ CRASH_TIME static void write_region(struct dump_writer *writer, uint64_t start, 
   dump_map_end(writer);
 }
 
+// Returns the size of the vDSO, which is in no file, if the thread is in its code; 0 otherwise. Its callers are found by its
+// own rules.
+CRASH_TIME static uint64_t vdso_of(const struct registers *registers) {
+  const uint64_t kPages = 8192;
+  if (crash_state.vdso == 0 || registers_program_counter(registers) - crash_state.vdso >= kPages) return 0;
+  return memory_readable(crash_state.vdso, kPages);
+}
+
 // Writes the memory that the registers point to, as far as it is readable and not on the stack, which the dump has
 // anyway.
 CRASH_TIME static void write_context_memory(struct dump_writer *writer, const struct registers *registers) {
@@ -126,11 +134,14 @@ CRASH_TIME static void write_context_memory(struct dump_writer *writer, const st
              &stack_size);
   uint64_t starts[kRegisters];
   int count = 0;
+  uint64_t vdso_size = vdso_of(registers);
   dump_array_start(writer, kThreadContextMemoryRegions);
+  if (vdso_size > 0) write_region(writer, crash_state.vdso, vdso_size);
   for (int index = 0; index < kRegisters; index++) {
     uint64_t pointer =
         index < kGeneralRegisterCount ? registers_general(registers, index) : registers_program_counter(registers);
     if (pointer < kPageSizeOfProbes || pointer - stack_start < stack_size) continue;
+    if (pointer - crash_state.vdso < vdso_size) continue;
     uint64_t start = (pointer - kBefore) & ~UINT64_C(15);
     if (start - stack_start < stack_size) start = stack_start + stack_size;
     bool is_known = false;

@@ -120,7 +120,7 @@ package enum OtherTexts {
     line("Stack trace of thread ", ":", name: coredump),
     text(" PID: ", " Signal: ", "Command Line: ", name: "the output of coredumpctl"),
     line("------------[ cut here ]------------", name: kernel), line("kernel BUG at ", name: kernel),
-    line(": 0", " [#", "]", name: kernel), line("BUG: soft lockup - CPU#", name: kernel),
+    line(": 00", " [#", "]", name: kernel), line("BUG: soft lockup - CPU#", name: kernel),
     line("BUG: unable to handle ", name: kernel), line("Unable to handle kernel ", name: kernel),
     line("Kernel panic - not syncing", name: kernel), line("Internal error: Oops: ", name: kernel),
     line("WARNING: CPU: ", " PID: ", name: kernel), line("WARNING: at ", ".c:", name: kernel),

@@ -15,7 +15,9 @@ extension ProcessSnapshot {
       address >= $0.address && address - $0.address < UInt64($0.content.count)
     }
     guard let region, case let start = Int(address - region.address) else { return nil }
-    let count = min(Int(clamping: size), region.content.count - start, Self.maximumImage)
+    // The sections are described behind what is loaded, in the last page.
+    let pages = size > UInt64(Self.maximumImage) ? size : (size + 0xfff) & ~0xfff
+    let count = min(Int(clamping: pages), region.content.count - start, Self.maximumImage)
     let bytes = file.withBytes { self.bytes(of: region.content.part(at: start, count: count), in: $0) }
     return unsafe SharedBytes(count: bytes.count) { target in
       unsafe target.copyBytes(from: bytes)
