@@ -203,6 +203,9 @@ struct PastedWordTests {
     let trap = Reading(text.replacing("SIGSEGV(SEGV_ACCERR)", with: "SIGTRAP(TRAP_BRKPT)"))
     #expect(trap.report?.exceptionType == "SIGTRAP" && trap.snapshot?.outcome == .crashed)
     #expect(Reading(text.replacing("signal: SIG", with: "signal: ")).report?.exceptionType == nil)
+    let titled = Reading(text.replacing("Thread 0:", with: "Thread 0 Queue 1: com.apple.main-thread (serial):"))
+    #expect(titled.snapshot?.outcome == .crashed && titled.report?.exceptionType == "SIGSEGV")
+    #expect(titled.snapshot?.exception?.address == 0x1_9288_dcb4 && titled.report?.faultingThread == nil)
   }
 
   @Test("A panic that begins Markdown's code is read")
@@ -232,6 +235,8 @@ struct PastedWordTests {
     #expect(reading.report?.termination?.code == 1)
     let command = Reading("dyld: cannot load 'wheel' (load command 0x80000034 is unknown)\nAbort trap: 6\n")
     #expect(command.report?.termination?.namespace == "DYLD" && command.report?.termination?.code == nil)
+    let bare = Reading("dyld: unknown required load command 0x80000022\n")
+    #expect(bare.report?.termination?.reasons == ["unknown required load command 0x80000022"])
   }
 
   @Test("The loader's list of paths goes on in lines that a tool broke")

@@ -310,4 +310,19 @@ struct StatedFactTests {
     let text = "Thread 1: EXC_RESOURCE RESOURCE_TYPE_MEMORY (limit=650 MB, unused=0x0)\n"
     #expect(try explain(text).contains("The limit was 650 MB."))
   }
+
+  @Test("A log that is no report has its line about the end of a process explained", arguments: ["report.txt", "-"])
+  func log(_ input: String) throws {
+    let folder = try TemporaryFolder()
+    try folder.write(Array("+ make test\nmake: *** [test] Segmentation fault: 11\n".utf8), to: "report.txt")
+    let text = try Tool.shell("crashpadctl explain \(input) < report.txt 2>&1", in: folder)
+    #expect(text.status == 0)
+    #expect(text.text.contains("is text, not a dump or crash report; line 2 is explained"))
+    #expect(text.text.contains("[test] Segmentation fault: 11\": SIGSEGV"))
+    let json = try Tool.shell("crashpadctl explain -f json \(input) < report.txt 2> /dev/null", in: folder)
+    #expect(json.text.contains("\"crashpadctl-explain/1\"") && json.text.contains("\"SIGSEGV\""))
+    try folder.write(Array("The wheel turned.\n".utf8), to: "report.txt")
+    let other = try Tool.shell("crashpadctl explain \(input) < report.txt 2>&1", in: folder)
+    #expect(other.status == 65 && !other.text.contains("is explained"))
+  }
 }

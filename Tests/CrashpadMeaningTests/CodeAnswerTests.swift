@@ -405,7 +405,7 @@ struct CodeAnswerTests {
     #expect(statement("We killed the light.", "All was quiet; the program has 15 gears.") == nil)
     #expect(statement("") == nil)
     // Names and words of codes in a table, in a key and in the words of others.
-    #expect(statement("| wheel.crash | EXC_BAD_ACCESS | read |", "- NSRangeException: the row of the table") == nil)
+    #expect(statement("| wheel.crash | EXC_BAD_ACCESS | signal SIGSEGV |", "- NSRangeException: the row") == nil)
     #expect(statement("\"uptime\" : 3, \"flags\" : \"USER\", \"thread_set_state\" : 0") == nil)
     #expect(statement("FAULT: assertion failed: '<private>' in -[Wheel turn:] on line 2 of file Wheel.m") == nil)
     #expect(statement("* thread #1, stop reason = Stack buffer overflow") == nil)

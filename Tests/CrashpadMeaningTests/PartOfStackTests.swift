@@ -188,6 +188,16 @@ struct PartOfStackTests {
           + "have different Team IDs."))
   }
 
+  @Test func `A load command that the loader does not know is named`() {
+    let crash = SampleCrash.crash(nil, []) { report in
+      var termination = ReportSnapshot.Termination()
+      termination.namespace = "DYLD"
+      termination.reasons = ["cannot load 'wheel' (load command 0x80000034 is unknown)"]
+      report.termination = termination
+    }
+    #expect(Explanation(crash).summary.hasSuffix("does not know a part of it: load command 0x80000034."))
+  }
+
   @Test func `The end of a long message is kept where it is the place`() {
     let path = String(repeating: "wheelworks/", count: 30)
     let place =

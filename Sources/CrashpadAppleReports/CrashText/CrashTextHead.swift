@@ -117,19 +117,12 @@ extension CrashText {
 
   /// Reads "# Cause: Crash due to signal: SIGSEGV(SEGV_ACCERR) at 19288dcb4", with which Instabug's reports begin.
   private mutating func signalCause(_ content: TextBytes) -> Bool {
-    let words = "Crash due to signal: SIG"
-    guard exception.type == nil, let start = content.first(of: words) else { return false }
-    let rest = content[(start + words.utf8.count - 3)...]
-    let name = rest.prefix { $0.isLetter || $0.isDigit }
-    exception.type = name.string
+    guard exception.type == nil, let cause = PastedLine.signalCause(content) else { return false }
+    exception.type = cause.signal.string
     builder.report.statesCrash = true
-    guard name.endIndex < rest.endIndex, rest[name.endIndex] == UInt8(ascii: "("),
-      let close = rest.firstIndex(of: UInt8(ascii: ")"))
-    else { return true }
-    var behind = rest[(close + 1)...]
-    let code = rest[(name.endIndex + 1)..<close].string
-    let address = behind.takeWord().equals("at") ? behind.takeWord() : []
-    builder.report.exceptionCodes = code + (address.hexadecimal == nil ? "" : " at 0x" + address.string)
+    if !cause.code.isEmpty {
+      builder.report.exceptionCodes = cause.code.string + (cause.address.map { " at 0x" + String($0, radix: 16) } ?? "")
+    }
     return true
   }
 

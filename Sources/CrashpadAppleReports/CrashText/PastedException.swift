@@ -69,6 +69,15 @@ struct PastedException {
     return true
   }
 
+  /// Takes what Instabug says of a signal.
+  mutating func read(_ cause: (signal: TextBytes, code: TextBytes, address: UInt64?)) {
+    signal = cause.signal.string
+    type = type ?? signal
+    codes = [TextCodes.code(named: cause.code.string), cause.address].compactMap { $0 }
+    // An address alone would be taken for the code.
+    if codes.count == 1, cause.address != nil { codes = [] }
+  }
+
   /// Reads the line of a shell or of Xcode: "Abort trap: 6", "Message from debugger: Terminated due to signal 6".
   mutating func read(shell line: TextBytes) -> Bool {
     for (words, name) in Self.shellWords where line.equals(words) {

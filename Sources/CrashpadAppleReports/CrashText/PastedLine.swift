@@ -82,6 +82,7 @@ enum PastedLine {
     if line.first(of: "Terminating app due to uncaught exception '") != nil { return true }
     if line.has(suffix: "First throw call stack:") || terminate(line) != nil || loader(line) != nil { return true }
     if bridgedException(line) != nil { return true }
+    if signalCause(line) != nil { return true }
     if receivedSignal(line) != nil || resource(line) || line.first(of: "malloc: *** error for object 0x") != nil {
       return true
     }
@@ -105,6 +106,20 @@ enum PastedLine {
     let words = "Received signal "
     guard line.has(prefix: words), line.has(suffix: ". Backtrace:") else { return nil }
     return line.dropFirst(words.utf8.count).dropLast(". Backtrace:".utf8.count).decimal
+  }
+
+  /// "# Cause: Crash due to signal: SIGSEGV(SEGV_ACCERR) at 19288dcb4": the name of the signal, that of its code, and the address.
+  static func signalCause(_ line: TextBytes) -> (signal: TextBytes, code: TextBytes, address: UInt64?)? {
+    let words = "Crash due to signal: SIG"
+    guard let start = line.first(of: words) else { return nil }
+    let rest = line[(start + words.utf8.count - 3)...]
+    let name = rest.prefix { $0.isLetter || $0.isDigit }
+    guard name.endIndex < rest.endIndex, rest[name.endIndex] == UInt8(ascii: "("),
+      let close = rest.firstIndex(of: UInt8(ascii: ")"))
+    else { return (name, [], nil) }
+    var behind = rest[(close + 1)...]
+    let address = behind.takeWord().equals("at") ? behind.takeWord().hexadecimal : nil
+    return (name, rest[(name.endIndex + 1)..<close], address)
   }
 
   /// "Swift/Range.swift:754: Fatal error: Range requires lowerBound <= upperBound", from the file on.

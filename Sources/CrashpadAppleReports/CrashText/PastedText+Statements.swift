@@ -94,6 +94,12 @@ extension PastedText {
 
   /// "Application received signal SIGSEGV", with which Umeng's reports begin.
   private mutating func reporterSignal(_ line: TextBytes) -> Bool {
+    // Instabug's words do not say which of the stacks it was.
+    if let cause = PastedLine.signalCause(line) {
+      exception.read(cause)
+      builder.report.statesCrash = true
+      return true
+    }
     let words = "Application received "
     guard line.has(prefix: words), exception.read(stop: line.dropFirst(words.utf8.count)) else { return false }
     builder.report.statesCrash = true

@@ -9,7 +9,11 @@ extension ExplanationBuilder {
     guard let termination else { return false }
     addFlags(termination)
     result.certainty = .stated
-    guard let code = termination.code else { return explainWordsOfTermination(termination) }
+    guard let code = termination.code else {
+      let isKnown = explainWordsOfTermination(termination)
+      if termination.namespace == "DYLD" { explainLoader(termination) }
+      return isKnown
+    }
     let name = termination.namespace
     let row = name.flatMap { MeaningTable.namespace($0) }
     if row?.name == "SIGNAL" { return explainSignal(code, termination) }

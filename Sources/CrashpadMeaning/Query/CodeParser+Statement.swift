@@ -19,7 +19,8 @@ package struct EndStatement: Sendable {
     var best: EndStatement?
     for (index, line) in text.split(separator: 0x0a, omittingEmptySubsequences: false).prefix(Self.lines).enumerated() {
       let content = line.drop { [0x20, 0x09, 0x3e, 0x60].contains($0) }
-      guard (6...Self.length).contains(content.count) else { continue }
+      // Rows of tables in Markdown are of documents about crashes.
+      guard (6...Self.length).contains(content.count), content.first != 0x7c else { continue }
       var words = String(decoding: content, as: UTF8.self)
       while let last = words.last, last.isWhitespace || last == "`" { words.removeLast() }
       guard let found = CodeParser([words]).statement() else { continue }
