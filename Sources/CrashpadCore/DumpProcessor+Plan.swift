@@ -12,7 +12,7 @@ extension DumpProcessor {
   enum Decision<Lock> {
     /// It is no longer there, or a program has begun to write it.
     case gone
-    /// It is empty: its program ended without a crash. It is to be removed.
+    /// It is empty: its program has ended, and wrote nothing of a crash. It is to be removed.
     case cleanExit(FileStatus)
     /// There is a report of this crash, so that the dump is to be removed.
     case repeated(UUIDBytes, Crash<Lock>)

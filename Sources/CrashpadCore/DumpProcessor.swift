@@ -70,7 +70,7 @@ public struct DumpProcessor: Sendable {
     case repeated(UUIDBytes)
     /// No report can be made of it. It is in `rejected/` now, under that name.
     case rejected(keptAs: FileName)
-    /// It has no bytes, and no lock or an expired one: its program ended without a crash. It was removed.
+    /// It has no bytes, and no lock or an expired one: its program wrote nothing of a crash. It was removed.
     case cleanExit
     /// Another program has the lock of its report.
     case busy(LockState)
@@ -135,7 +135,7 @@ public struct DumpProcessor: Sendable {
   private func isEligible(_ dump: PendingDump, _ decision: PendingDumpLock.Decision) -> Bool {
     switch decision {
     case .notLocked where dump.size == 0:
-      // A program may be about to copy a dump there; one that stays empty is of a program that ended without a crash.
+      // A program may be about to copy a dump there; one that stays empty is of a program that wrote nothing of a crash.
       return !(0..<Self.minimumAgeOfEmptyDump).contains(options.now.saturatingDifference(dump.modified))
     case .notLocked, .expired: return true
     case .owned: return false

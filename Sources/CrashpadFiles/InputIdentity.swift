@@ -23,4 +23,7 @@ package struct InputIdentity: Sendable, Hashable {
     // Without names this would take a tenth of the instructions of a start.
     part = names.isEmpty ? FilePath() : FilePath(root: nil, names)
   }
+
+  /// Whether both are the same file, or parts of one.
+  package func isOfFile(of other: InputIdentity) -> Bool { (device, inode) == (other.device, other.inode) }
 }

@@ -5,9 +5,10 @@ internal import CrashpadRedaction
 internal import Glibc
 package import SystemPackage
 
-/// An attachment is larger than the options allow.
+/// An attachment is larger than the options allow, or a report larger than any.
 package struct AttachmentTooLarge: Error, Sendable {
   package let path: FilePath
+  package let isReport: Bool
   /// In bytes.
   package let size: UInt64
   package let limit: UInt64
@@ -28,12 +29,20 @@ extension ReportUploader.Options {
       && name != UploadFields.fileName(of: report)
   }
 
+  /// In bytes. The places in a minidump are 32-bit numbers, but for memory of which no collector takes so much. A sparse file of a
+  /// terabyte would be sent for hours.
+  static let largestReport: UInt64 = 4 << 30
+
   /// The attachments of a report that are sent. Throws `AttachmentTooLarge`: a report is not sent without one that it has.
   func attachments(of report: Report, _ database: CrashDatabase) throws(AttachmentTooLarge) -> [Report.Attachment] {
+    guard UInt64(clamping: report.size) <= Self.largestReport else {
+      throw AttachmentTooLarge(
+        path: database.path(of: report), isReport: true, size: UInt64(clamping: report.size), limit: Self.largestReport)
+    }
     let attachments = report.attachments.filter { sends($0, of: report) }
     for attachment in attachments where UInt64(clamping: attachment.size) > maximumAttachmentSize {
       throw AttachmentTooLarge(
-        path: database.path(of: attachment, report), size: UInt64(clamping: attachment.size),
+        path: database.path(of: attachment, report), isReport: false, size: UInt64(clamping: attachment.size),
         limit: maximumAttachmentSize)
     }
     return attachments

@@ -5,7 +5,7 @@ package import CrashpadBytes
 package enum DumpRules {
   // Framing: Crashpad's reader stops here, keeps the records before, and marks the dump as incomplete.
   package static let emptyFile = Rule(
-    "empty-file", .error, "The file is empty: its process did not crash, or is still running")
+    "empty-file", .error, "The file is empty: nothing of a crash was written into it")
   package static let badStart = Rule("bad-start", .error, "The first byte is not a root map start (0x06)")
   package static let badCommand = Rule("bad-command", .error, "A record begins with an unknown command")
   package static let noRootEnd = Rule("no-root-end", .error, "The file ends before the root map does")

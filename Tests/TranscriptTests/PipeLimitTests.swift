@@ -23,7 +23,9 @@ struct PipeLimitTests {
     let result = try Tool.shell(
       "ulimit -v 400000; crashpadctl inspect --max-input-size 500MiB /dev/zero", in: TemporaryFolder())
     #expect(result.status == 66)
-    #expect(result.errorText == "/dev/zero: error: is a pipe with more than 500 MiB; --max-input-size allows more\n")
+    #expect(
+      result.errorText
+        == "/dev/zero: error: is a pipe or a device with more than 500 MiB; --max-input-size allows more\n")
   }
 
   @Test(

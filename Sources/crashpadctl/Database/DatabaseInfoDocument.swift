@@ -35,6 +35,9 @@ struct DatabaseInfoDocument {
     .number("without_metadata", "The number of reports with missing or damaged metadata.", .always) {
       $0.withoutMetadata
     },
+    .number("unreadable", "The number of reports that could not be read; no other number has them.", .always) {
+      $0.unreadable
+    },
     .number("lock_files", "The number of lock files.", .always) { $0.locked })
 
   private static let dumps = Record<DatabaseSummary>(

@@ -21,6 +21,8 @@ struct DatabaseSummary {
     var requested = 0
     var withoutMetadata = 0
     var locked = 0
+    /// The number that could not be read; no other count has them.
+    var unreadable = 0
   }
 
   let settings: DatabaseSettings.State
@@ -68,6 +70,7 @@ struct DatabaseSummary {
     }
     failures += listing.failures
     reports.locked = listing.lockedIDs.count
+    reports.unreadable = listing.failures.count
     return reports
   }
 }

@@ -30,7 +30,9 @@ struct DatabaseSummaryText {
       lines.append(("Newest report", DatabaseSentences.date(newest, now: now)))
       lines.append(("Oldest report", DatabaseSentences.date(oldest, now: now)))
     }
-    lines.append(("Attachments", text(summary.attachments)))
+    let unreadable = ReportState.allCases.reduce(0) { $0 + (summary.reports[$1]?.unreadable ?? 0) }
+    let unknown = unreadable == 0 ? "" : "; not known of \(TextFormat.count(unreadable, "report"))"
+    lines.append(("Attachments", text(summary.attachments) + unknown))
     lines.append(("Pending dumps", text(summary.waitingDumps)))
     if summary.lockedDumps.count > 0 {
       let held = summary.heldDumps.count > 0 ? "; \(grouped(summary.heldDumps.count)) held by a running program" : ""
@@ -44,6 +46,7 @@ struct DatabaseSummaryText {
 
   private func text(_ reports: DatabaseSummary.Reports) -> String {
     var parts = [text(reports.files)]
+    if reports.unreadable > 0 { parts.append("\(grouped(reports.unreadable)) more could not be read") }
     if reports.uploaded > 0 { parts.append("\(grouped(reports.uploaded)) uploaded") }
     if reports.requested > 0 { parts.append("\(grouped(reports.requested)) requested for upload") }
     if reports.locked > 0 { parts.append(TextFormat.count(reports.locked, "lock file")) }

@@ -69,11 +69,11 @@ struct FindRun {
     fileprivate(set) var argumentFailure: FileFailure?
 
     /// Whether the search went through, and found no database.
-    var isEmpty: Bool { found == 0 && argumentFailure == nil }
+    var isEmpty: Bool { found == 0 && failures.isEmpty }
 
     var status: ExitStatus {
       if let argumentFailure { return Sentences.failure(argumentFailure, creating: false).status }
-      return found == 0 ? .noInput : failures.isEmpty ? .success : .partial
+      return isEmpty ? .noInput : failures.isEmpty ? .success : .partial
     }
   }
 

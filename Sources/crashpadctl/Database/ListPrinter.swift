@@ -53,7 +53,7 @@ struct ListPrinter {
 
   private func reportsEmpty(_ found: ReportSelection) -> Bool {
     guard found.chosen.isEmpty else { return false }
-    if !found.failures.isEmpty { return true }
+    if !found.failures.isEmpty || found.hasMatches { return true }
     let what = found.isOfNone ? "no reports" : "no such reports"
     Terminal.error("\(TextFormat.printable(database.path)): \(what)")
     return true

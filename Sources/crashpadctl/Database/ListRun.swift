@@ -81,6 +81,8 @@ struct ReportSelection {
   fileprivate(set) var chosen: [Report] = []
   /// Whether the states have no report at all.
   fileprivate(set) var isOfNone = true
+  /// Whether some fit, be there none to print.
+  fileprivate(set) var hasMatches = false
   /// The locks of the chosen reports.
   fileprivate var locks: [ReportState: [UUIDBytes: LockState]] = [:]
   fileprivate(set) var failures: [FileFailure] = []
@@ -154,7 +156,10 @@ struct ListRun {
     for state in states {
       let listing = try database.forEachReport(in: state) { report in
         found.isOfNone = false
-        if matches(report) { page.add(report, primary(report)) }
+        if matches(report) {
+          found.hasMatches = true
+          page.add(report, primary(report))
+        }
       }
       locked[state] = listing.lockedIDs
       found.failures += listing.failures

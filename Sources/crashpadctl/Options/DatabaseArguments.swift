@@ -109,7 +109,8 @@ struct TimeOrAge: ExpressibleByArgument, Sendable, Equatable {
     if let number = Int64(argument), (1...Self.greatestAge).contains(number) { return nil }
     if let time = TimeArgument(argument: argument) {
       kind = .time(time)
-    } else if let age = DurationArgument(argument: argument) {
+    } else if argument.contains(where: \.isLetter), let age = DurationArgument(argument: argument) {
+      // A number without a unit is no age, however large: milliseconds since 1970 would be an age of thousands of years.
       kind = .age(age)
     } else {
       return nil

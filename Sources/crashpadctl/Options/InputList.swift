@@ -85,7 +85,9 @@ struct InputList {
         let relative = FilePath(bytes: name)
         if Self.isNamedArchive(name), addMembers(of: path, relative, isFound: false) { continue }
         inputs.append(
-          Input(name: displayName(argument), argument: argument, relativePath: relative, isFound: false))
+          Input(
+            name: argument.isEmpty ? "''" : displayName(argument), argument: argument, relativePath: relative,
+            isFound: false))
         continue
       }
       hasDirectories = true

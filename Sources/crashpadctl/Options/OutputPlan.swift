@@ -66,6 +66,18 @@ struct OutputPlan {
   }
 }
 
+extension InputList {
+  /// Prints why a file can't be written: it is an input, or the archive of one. Returns nil if it can. To be called before anything
+  /// is written there.
+  func conflict(with output: String?) -> ExitStatus? {
+    guard let output, output != "-", let own = InputIdentity(at: FilePath(argument: output)),
+      let input = inputs.first(where: { $0.path.flatMap { InputIdentity(at: $0) }?.isOfFile(of: own) == true })
+    else { return nil }
+    Terminal.error("\(input.name): error: is the output too; name another file")
+    return .usage
+  }
+}
+
 extension FailureText {
   static let ownOutput = FailureText("is the output too; choose another with -o", .usage)
 }

@@ -72,7 +72,7 @@ extension InputFile.NotReadable: ExplainedError {
     case .directory, .notAFile: FailureText(description, .noInput)
     case .tooLarge:
       FailureText(
-        "is a pipe with more than \(TextFormat.size(UInt64(InputFile.pipeLimit))); --max-input-size allows more",
+        "is a pipe or a device with more than \(TextFormat.size(UInt64(InputFile.pipeLimit))); --max-input-size allows more",
         .noInput)
     case .unreadable: FailureText(description, .ioError)
     }
@@ -90,8 +90,8 @@ extension SpoolFile.Failure: ExplainedError {
 extension AttachmentTooLarge: ExplainedError {
   var explanation: FailureText {
     FailureText(
-      "\(TextFormat.printable(path)): has \(TextFormat.size(size)), more than \(TextFormat.size(limit)); "
-        + "--max-attachment allows more", .noData)
+      "\(TextFormat.printable(path)): has \(TextFormat.size(size)), more than \(TextFormat.size(limit))"
+        + (isReport ? ", the most of a report" : "; --max-attachment allows more"), .noData)
   }
 }
 

@@ -26,8 +26,8 @@ struct DumpOutcome {
   static let rejected = OutcomeKind(
     "rejected", "no report can be made of it, and its name is now `kept_as`", exit: .findings
   ) { "\(grouped($0)) rejected" }
-  static let cleanExit = OutcomeKind("clean-exit", "it was empty, because its program ended without a crash") {
-    TextFormat.count($0, "clean exit")
+  static let empty = OutcomeKind("empty", "it was empty: nothing of a crash was written into it") {
+    "\(grouped($0)) empty"
   }
   static let busy = OutcomeKind("busy", "another program works on it", exit: .temporaryFailure) {
     "\(grouped($0)) busy"
@@ -38,7 +38,7 @@ struct DumpOutcome {
   }
   static let gone = OutcomeKind("gone", countedAs: nil, "another run was faster")
 
-  static let kinds = [processed, repeated, rejected, cleanExit, busy, failed, notTried, gone]
+  static let kinds = [processed, repeated, rejected, empty, busy, failed, notTried, gone]
 
   /// Counted in addition to `processed`.
   static let incomplete = OutcomeKind("incomplete", "it is truncated", exit: .findings)
@@ -64,7 +64,7 @@ struct DumpOutcome {
       self = row(Self.rejected, "error: \(text)", isProblem: true)
       keptAs = name
     case .cleanExit:
-      self = row(Self.cleanExit, "\(removed): empty, so its program ended without a crash")
+      self = row(Self.empty, "\(removed): empty, as nothing of a crash was written into it")
     case .busy(let state):
       let holder = LockText.holder(state, now: now)
       self = row(Self.busy, "busy: \(holder)", isProblem: true)

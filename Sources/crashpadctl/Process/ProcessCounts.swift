@@ -12,7 +12,7 @@ struct ProcessCounts {
     if outcome.isComplete == false { outcomes.add(DumpOutcome.incomplete) }
   }
 
-  /// Such as "12 processed (1 incomplete), 3 clean exits"; nil if nothing was done.
+  /// Such as "12 processed (1 incomplete), 3 empty"; nil if nothing was done.
   func summary(isDryRun: Bool) -> String? {
     var parts = outcomes.phrases(DumpOutcome.kinds)
     if parts.isEmpty { return nil }

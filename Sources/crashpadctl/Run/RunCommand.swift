@@ -83,6 +83,15 @@ struct RunCommand: Command {
       throw ValidationError(Self.unknownOption(word))
     }
     if program.isEmpty { throw ValidationError("Missing expected argument '<program> ...'") }
+    for (option, file) in [("--output", output), ("--html", html)] {
+      guard let file else { continue }
+      if file == "-" { throw ValidationError("\(option) takes a file; standard output is the program's.") }
+      if let own = InputIdentity(at: FilePath(argument: file)),
+        program.contains(where: { InputIdentity(at: FilePath(argument: $0)) == own })
+      {
+        throw ValidationError("\(option) names the program, or a file that it is given.")
+      }
+    }
     if let programID, programID.isEmpty || programID.contains("/") || programID.utf8.count > 200 {
       throw ValidationError("--program-id takes a name without a slash, of at most 200 bytes.")
     }

@@ -56,7 +56,10 @@ struct RunPrinter {
     if let view = dump.view {
       let stack = StackText(
         view: view, limit: Self.frames, style: style, hint: "crashpadctl symbolize prints them")
-      text += OverviewText(view: view, name: path, style: style).text(.head, summary: view.summary)
+      // The facts are those of the dump, which became another file.
+      let name =
+        dump.report == nil ? path : "\(path), made of \(TextFormat.printable(FilePath(bytes: dump.path.lastBytes)))"
+      text += OverviewText(view: view, name: name, style: style).text(.head, summary: view.summary)
       for thread in view.threadStacks.prefix(1) { text += "\n" + stack.text(thread) }
       text += "\n"
     } else if let failure = dump.failure {

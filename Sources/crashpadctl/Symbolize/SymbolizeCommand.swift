@@ -81,12 +81,8 @@ struct SymbolizeCommand: Command {
 
   /// Ends the tool if the file can't be written, or is an input.
   private func sendOutput(to output: String, _ list: InputList) throws {
-    let path = FilePath(argument: output)
-    if let input = try list.inputs.first(where: { try isSameFile(FilePath(argument: $0.argument), path) }) {
-      Terminal.error("\(input.name): error: \(FailureText.ownOutput.text)")
-      throw FailureText.ownOutput.status
-    }
-    do { try Terminal.sendOutput(to: path) } catch {
+    if let status = list.conflict(with: output) { throw status }
+    do { try Terminal.sendOutput(to: FilePath(argument: output)) } catch {
       throw Terminal.failure(error, of: displayName(output), creating: true)
     }
   }

@@ -63,6 +63,12 @@ struct SymbolsIndexCommand: Command {
     case .json: writeJSON(&outcome, preparation)
     }
     let failed = directories.count == 1 && outcome.files == 0 ? outcome.failures.first : nil
+    // The place is the reason, and not some of several files.
+    if outcome.added + outcome.present + outcome.taken == 0, !outcome.failures.isEmpty,
+      outcome.failures.allSatisfy({ $0 == .cannotCreate })
+    {
+      throw ExitStatus.cannotCreate
+    }
     throw failed ?? ExitStatus(of: outcome.failures + (outcome.taken == 0 ? [] : [.findings]))
   }
 
