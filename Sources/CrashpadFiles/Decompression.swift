@@ -23,17 +23,21 @@ package enum Decompression {
   }
 
   /// Calls `take` with all that `bytes` hold, block by block. Throws `DecompressionFailure` and the errors of `take`.
+  ///
+  /// - Parameter largestRatio: the most by which a file grows that becomes larger than `unsuspiciousSize`.
   package static func forEachBlock(
-    of bytes: RawSpan, _ compression: Compression, _ take: (RawSpan) throws -> Void
+    of bytes: RawSpan, _ compression: Compression, largestRatio: Int = largestRatio, _ take: (RawSpan) throws -> Void
   ) throws {
     try run(bytes, compression) { block, total in
       try take(block)
       guard total <= largestStream else { throw DecompressionFailure.bomb }
-      return try check(total, of: bytes)
+      return try check(total, of: bytes, largestRatio)
     }
   }
 
-  private static func check(_ total: Int, of bytes: RawSpan) throws(DecompressionFailure) -> Bool {
+  private static func check(
+    _ total: Int, of bytes: RawSpan, _ largestRatio: Int = largestRatio
+  ) throws(DecompressionFailure) -> Bool {
     guard total <= unsuspiciousSize || total / max(bytes.byteCount, 1) <= largestRatio else { throw .bomb }
     return true
   }

@@ -119,6 +119,11 @@ final class PartialFile: DownloadSink {
   private(set) var count: Int64 = 0
   /// Whether other runs know the name.
   private let isShared: Bool
+  /// Throws if a file that begins with the bytes that are there is of no use.
+  var check: ((PartialFile) throws -> Void)?
+  private var isChecked = false
+  /// Why the file is of no use.
+  private(set) var refusal: (any Error)?
 
   var path: FilePath { folder.path.appending(name) }
 
@@ -135,8 +140,23 @@ final class PartialFile: DownloadSink {
   func write(_ bytes: RawSpan) throws(FileFailure) {
     try file.write(bytes)
     count += Int64(bytes.byteCount)
+    if !isChecked, count >= Self.checkedSize { checkStart() }
     if count >= Self.continuedSize, isTagKept == nil { keepTag() }
   }
+
+  /// A smaller file is checked when it is whole.
+  private static let checkedSize: Int64 = 64 << 10
+
+  private func checkStart() {
+    isChecked = true
+    do { try check?(self) } catch {
+      // A look that failed says nothing; neither does the start of a compressed file that can't be read here.
+      let failure = error as? DecompressionFailure
+      if !(error is Errno || error is FileFailure), failure == nil || failure == .damaged { refusal = error }
+    }
+  }
+
+  var isWanted: Bool { refusal == nil }
 
   // MARK: Continuing
 
@@ -148,6 +168,7 @@ final class PartialFile: DownloadSink {
     removeTag()
     try file.empty()
     count = 0
+    (isChecked, refusal) = (false, nil)
     if isShared { self.tag = tag }
   }
 
@@ -193,6 +214,8 @@ final class PartialFile: DownloadSink {
   }
 
   func input() throws -> InputFile { try InputFile(regular: path) }
+
+  func prefix(_ count: Int) throws -> [UInt8] { try file.prefix(count) }
 
   /// The compression of the file; nil if it is not compressed.
   func compression() throws -> Compression? {

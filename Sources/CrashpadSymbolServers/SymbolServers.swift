@@ -51,6 +51,7 @@ package final class SymbolServers: SymbolServerClient {
   private struct State {
     var servers: [ServerState]
     var hasFailed = false
+    var hasOpenQuestions = false
     var files = 0
     var bytes: Int64 = 0
     var isCacheReported = false
@@ -76,6 +77,8 @@ package final class SymbolServers: SymbolServerClient {
   package var asks: Bool { !options.isOffline && servers.contains { $0.address != nil } }
 
   package var hasFailed: Bool { state.withLock { $0.hasFailed } }
+
+  package var hasOpenQuestions: Bool { state.withLock { $0.hasOpenQuestions } }
 
   // MARK: Files
 
@@ -124,9 +127,10 @@ package final class SymbolServers: SymbolServerClient {
     guard let address = server.address?.appending(request.path) else { return nil }
     let url = address.publicText
     func answer(_ outcome: ServerAnswer.Outcome) -> ServerAnswer { ServerAnswer(url: url, outcome: outcome) }
+    func open(_ outcome: ServerAnswer.Outcome) -> ServerAnswer { self.open(url, outcome) }
 
     if options.isOffline { return answer(.notAsked("not asked, as the run is offline")) }
-    if let obstacle = obstacle(to: request.server) { return answer(.notAsked("not asked again: \(obstacle)")) }
+    if let obstacle = obstacle(to: request.server) { return open(.notAsked("not asked again: \(obstacle)")) }
     let question = question(address)
     if cache.isAbsent(question, now: Int64(time(nil))) { return answer(.absentBefore) }
     let place = cache.place(request)
@@ -140,12 +144,18 @@ package final class SymbolServers: SymbolServerClient {
         return ServerAnswer(url: cache.origin(of: request), outcome: .kept, path: place)
       }
       // Another thread may have found out meanwhile.
-      if let obstacle = obstacle(to: request.server) { return answer(.notAsked("not asked again: \(obstacle)")) }
+      if let obstacle = obstacle(to: request.server) { return open(.notAsked("not asked again: \(obstacle)")) }
       return try get(address, request, identity, part)
     } catch {
       reportCache(error)
-      return answer(.failed("the cache can't be used"))
+      return open(.failed("the cache can't be used"))
     }
+  }
+
+  /// An answer that says nothing about the file.
+  private func open(_ url: String, _ outcome: ServerAnswer.Outcome) -> ServerAnswer {
+    state.withLock { $0.hasOpenQuestions = true }
+    return ServerAnswer(url: url, outcome: outcome, isOpen: true)
   }
 
   /// All that a server is sent, by which an absence is remembered.
@@ -157,13 +167,17 @@ package final class SymbolServers: SymbolServerClient {
     _ address: WebAddress, _ request: ServerRequest, _ identity: ModuleIdentity, _ part: PartialFile
   ) throws -> ServerAnswer {
     let url = address.publicText
-    let status: Int
+    var status = 200
+    part.check = { try Self.check($0, identity) }
     do throws(DownloadFailure) {
       status = try download(address, to: part)
     } catch {
       if case .file(let failure) = error { throw failure }
       if case .transfer = error { part.leave() }
-      return ServerAnswer(url: url, outcome: .failed(failed(request.server, url, error)))
+      if part.refusal == nil {
+        let outcome = ServerAnswer.Outcome.failed(failed(request.server, url, error))
+        return error.isAnswer ? ServerAnswer(url: url, outcome: outcome) : open(url, outcome)
+      }
     }
     switch status {
     case 200: break
@@ -171,33 +185,62 @@ package final class SymbolServers: SymbolServerClient {
       state.withLock { $0.servers[request.server].failures = 0 }
       do { try cache.keepAbsence(question(address), name: url) } catch { reportCache(error) }
       return ServerAnswer(url: url, outcome: .absent)
-    default: return ServerAnswer(url: url, outcome: .failed(failed(request.server, url, status)))
+    // As for another file of the same server, it is no word about this one.
+    case 403: return ServerAnswer(url: url, outcome: .failed(failed(request.server, url, status)))
+    default: return open(url, .failed(failed(request.server, url, status)))
     }
     do {
+      if let refusal = part.refusal { throw refusal }
       let file = try unpacked(part)
-      guard identity.isBuild(of: try SymbolFileIdentity(file.path)) else {
-        return refuse(request.server, url, "a file of another build, which is not used")
-      }
+      guard identity.isBuild(of: try SymbolFileIdentity(file.path)) else { throw OtherBuild() }
       let place = cache.place(request)
       do { try cache.keepOrigin(url, size: file.count, of: request) } catch { reportCache(error) }
       try file.move(to: place)
       state.withLock { $0.servers[request.server].failures = 0 }
       return ServerAnswer(url: url, outcome: .downloaded, path: place)
+    } catch is OtherBuild {
+      return refuse(request.server, url, "a file of another build, which is not used")
     } catch let error as SymbolFileIdentity.UnknownFormat {
       return refuse(request.server, url, error.other?.description ?? "no symbol file")
     } catch is SymbolInputs.SeveralFiles {
       return refuse(request.server, url, "an archive with several symbol files")
     } catch let error as SymbolInputs.Compressed {
       return refuse(request.server, url, "a file that is compressed and \(error.reason)")
+    } catch let error as DownloadFailure {
+      return refuse(request.server, url, "a file that is compressed: \(error.words)")
     } catch DecompressionFailure.unsupported {
       // The file may be what it should be: a library is missing here.
       let reason = "it sent a file that is compressed and \(DecompressionFailure.unsupported)"
       note(request.server, url, reason, .file)
       return ServerAnswer(url: url, outcome: .failed(reason))
+    } catch DecompressionFailure.bomb {
+      return refuse(
+        request.server, url,
+        "a file that is compressed and has more than \(Self.mostTimes) times as many bytes as it sent")
     } catch let error as DecompressionFailure {
       return refuse(request.server, url, "a file that is compressed and \(error.description)")
     }
   }
+
+  private struct OtherBuild: Error {}
+
+  /// Throws if a file that begins with the bytes of `part` is not one of the module, whatever follows: a server may send without
+  /// end.
+  private static func check(_ part: PartialFile, _ identity: ModuleIdentity) throws {
+    let count = SymbolFileIdentity.startLength
+    var start = try part.prefix(count)
+    if let compression = unsafe Compression.of(start.span.bytes) {
+      let input = try part.input()
+      start = try input.checkingReading {
+        try input.withBytes { try Decompression.start(of: $0, compression, count: count) }
+      }
+    }
+    guard try identity.mayBeBuild(ofFileWith: start) else { throw OtherBuild() }
+  }
+
+  /// A compressed file that grows by more is refused once it is large. Symbols grow by 3 to 30; gzip can't do more than 1,030, so
+  /// that the limit for dumps, which may be memory of zeros, would never refuse one.
+  private static let mostTimes = 100
 
   /// The file that a compressed one holds, or the file itself.
   private func unpacked(_ part: PartialFile) throws -> PartialFile {
@@ -207,9 +250,9 @@ package final class SymbolServers: SymbolServerClient {
     var count: Int64 = 0
     try input.checkingReading {
       try input.withBytes { bytes in
-        try Decompression.forEachBlock(of: bytes, compression) { block in
+        try Decompression.forEachBlock(of: bytes, compression, largestRatio: Self.mostTimes) { block in
           count += Int64(block.byteCount)
-          guard count <= options.limits.size else { throw DecompressionFailure.bomb }
+          guard count <= options.limits.size else { throw DownloadFailure.tooLarge(limit: options.limits.size) }
           try whole.write(block)
         }
       }
@@ -350,7 +393,16 @@ extension DownloadFailure {
     case .redirect: "it redirects to an address that is not used"
     case .otherPart: "it sent another part of the file than it was asked for"
     case .noEnd: "its answer has no length, so that one that was cut could not be recognized"
+    case .notWanted: "it sent a file that is not used"
     case .noLibrary(let text): text
+    }
+  }
+
+  /// Whether the server has answered, though not with a file that can be used: it would the next time.
+  fileprivate var isAnswer: Bool {
+    switch self {
+    case .tooLarge, .redirect, .noEnd, .notWanted: true
+    case .transfer, .file, .otherPart, .noLibrary: false
     }
   }
 
@@ -359,7 +411,7 @@ extension DownloadFailure {
     switch self {
     case .transfer(let failure): ![.interrupted, .other, .notHTTP].contains(failure.kind)
     case .noLibrary: true
-    case .tooLarge, .file, .redirect, .noEnd, .otherPart: false
+    case .tooLarge, .file, .redirect, .noEnd, .otherPart, .notWanted: false
     }
   }
 }

@@ -17,6 +17,8 @@ package struct SymbolUploadOptions: Sendable {
   package var pause: Duration = .seconds(1)
   /// The longest pause that a server may ask for.
   package var longestPause: Duration = .seconds(300)
+  /// Called before a pause of some seconds.
+  package var willPause: @Sendable (_ time: Duration) -> Void = { _ in }
 
   package init() {}
 }
@@ -107,7 +109,7 @@ package final class SymbolUploads {
         try inputs.checkReading()
         return step
       }
-      if let obstacle { return .finished(.notSent(obstacle)) }
+      if let obstacle { return .finished(.notSent("not tried after the failure before: \(obstacle)")) }
       // A run ended while it sent the file.
       if case .open = state, try has(file) {
         try record.finish(key)
@@ -176,11 +178,16 @@ package final class SymbolUploads {
     }
   }
 
+  /// The shortest pause that is said: people would take a longer one for a run that hangs.
+  private static let saidPause = Duration.seconds(5)
+
   func wait(_ pause: Int64?, _ attempt: Int) {
     let own = options.pause * (1 << min(attempt - 1, 16))
     // The connection may be the reason.
     connection = nil
-    wait(min(max(pause.map { .seconds($0) } ?? own, own), options.longestPause))
+    let time = min(max(pause.map { .seconds($0) } ?? own, own), options.longestPause)
+    if time >= Self.saidPause { options.willPause(time) }
+    wait(time)
   }
 
   func wait(_ time: Duration) {

@@ -53,6 +53,55 @@ struct CommandTests {
     #expect(result.status == 0, "\(result.text)\(result.errorText)")
   }
 
+  @Test func `A baseline of other groups is refused by its name`() throws {
+    let folder = try TemporaryFolder()
+    try folder.write(Array(Self.report.utf8), to: "report.ips")
+    let result = try Tool.shell(
+      """
+      crashpadctl group --format json --by raw report.ips > raw.json || exit 9
+      crashpadctl group --format json --rules 1 report.ips > first.json || exit 8
+      for base in raw first; do
+        crashpadctl group --fail-on new:$base.json report.ips > out 2> errors; [ $? -eq 65 ] || exit 7
+        grep -q "^$base.json: error: has groups by .* and can't be compared with groups by" errors || exit 6
+        crashpadctl report --baseline $base.json report.ips -o page.html 2> errors; [ $? -eq 65 ] || exit 5
+      done
+      crashpadctl group --fail-on new:raw.json --by raw report.ips > out || exit 4
+      crashpadctl group --fail-on new:first.json --rules 1 report.ips > out || exit 3
+      """, in: folder)
+    #expect(result.status == 0, "\(result.text)\(result.errorText)")
+  }
+
+  @Test func `A damaged index is said to be one, and is not counted`() throws {
+    let folder = try TemporaryFolder()
+    for number in 0..<40 {
+      let report = Self.report.replacing("5C3E0C11", with: String(0x5C3E_0C11 + number, radix: 16, uppercase: true))
+        .replacing("CartView", with: "View\(number % 7)")
+      try folder.write(Array(report.utf8), to: "in/\(number).ips")
+    }
+    let command = "exec crashpadctl group --format csv --index i in"
+    let expected = try Tool.shell(command, in: folder)
+    #expect(expected.status == 0, "\(expected.errorText)")
+    let whole = [UInt8](try folder.bytes(of: "i"))
+    var random = SystemRandomNumberGenerator()
+    var refused = 0
+    for _ in 0..<Soak.times(30, or: 300) {
+      var bytes = whole
+      let start = Int.random(in: 100..<bytes.count, using: &random)
+      for index in start..<min(start + Int.random(in: 1...64, using: &random), bytes.count) {
+        bytes[index] = .random(in: 0...255)
+      }
+      try folder.write(bytes, to: "i")
+      let result = try Tool.shell(command, in: folder)
+      if result.status == 0 {
+        #expect(result.text == expected.text, "bytes from \(start)")
+      } else {
+        refused += 1
+        #expect(result.status >= 64 && result.text.isEmpty, "\(result.status): \(result.errorText)")
+      }
+    }
+    #expect(refused > 0)
+  }
+
   @Test func `The gate is refused where it has no groups, and leaves the status of inputs`() throws {
     let folder = try TemporaryFolder()
     try folder.write(Array(Self.report.utf8), to: "report.ips")

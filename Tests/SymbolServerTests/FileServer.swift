@@ -16,6 +16,8 @@ final class FileServer: Sendable {
     case unmarked([UInt8])
     /// Sends a byte now and then.
     case drip
+    /// Sends these bytes first, then more in pieces with a length each, and no end.
+    case endless([UInt8])
     /// Has a mark of the file, sends the rest of it if it is asked for, and breaks off after a number of bytes.
     case marked([UInt8], tag: String, most: Int)
     /// Breaks off after a number of bytes; sends one byte of the rest, and says that it is all.
@@ -165,6 +167,15 @@ final class FileServer: Sendable {
         return write("HTTP/1.1 206 Partial Content\r\n\(range)Content-Length: 1\r\n\r\n", [bytes[most]])
       }
       _ = write("HTTP/1.1 200 OK\r\nETag: \"1\"\r\nContent-Length: \(bytes.count)\r\n\r\n", Array(bytes.prefix(most)))
+      return false
+    case .endless(let start):
+      func writePiece(_ bytes: [UInt8]) -> Bool {
+        write("\(String(bytes.count, radix: 16))\r\n", bytes + Array("\r\n".utf8))
+      }
+      guard write("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"), writePiece(start) else { return false }
+      let piece = [UInt8](repeating: UInt8(ascii: "#"), count: 65_536)
+      // A client that takes all of it gets another end than that of a whole file.
+      for _ in 0..<4096 { guard writePiece(piece) else { return false } }
       return false
     case .drip:
       guard write("HTTP/1.1 200 OK\r\nContent-Length: 1000000\r\n\r\n") else { return false }

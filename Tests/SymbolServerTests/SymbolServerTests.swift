@@ -8,7 +8,7 @@ import ToolRunner
 @Suite("Symbol servers")
 struct SymbolServerTests {
   /// A dump, and the Breakpad file of one of its modules.
-  private struct Sample {
+  struct Sample {
     let folder: TemporaryFolder
     let name: String
     let uuid: String
@@ -38,6 +38,11 @@ struct SymbolServerTests {
     var kept: [String] {
       let all = FileManager.default.enumerator(atPath: folder.url("cache").path)?.allObjects as? [String] ?? []
       return all.filter { $0.hasSuffix(".sym") }
+    }
+
+    /// The files that downloads have left.
+    var parts: [String] {
+      (try? FileManager.default.contentsOfDirectory(atPath: folder.url("cache/.crashpadctl/parts").path)) ?? []
     }
   }
 
@@ -284,16 +289,40 @@ struct SymbolServerTests {
     #expect(!store.fields.contains { $0.contains("secret") })
   }
 
-  @Test("A bomb is refused")
-  func bomb() throws {
+  @Test("A bomb is refused, also one that begins as the file that is asked for", arguments: ["zstd -19 -q", "gzip -9"])
+  func bomb(compressor: String) throws {
     let sample = try Sample()
-    _ = try Tool.shell("head -c 300000000 /dev/zero | zstd -19 -q > bomb", in: sample.folder)
+    try sample.folder.write(sample.symbols, to: "start")
+    _ = try Tool.shell("(cat start; head -c 150000000 /dev/zero) | \(compressor) > bomb", in: sample.folder)
     let packed = [UInt8](try Data(contentsOf: sample.folder.url("bomb")))
-    try #require(packed.count < 30_000)
-    let server = try FileServer { _ in .file(packed) }
+    try #require(packed.count < 300_000)
+    let server = try FileServer { [sample] path in path == sample.path ? .file(packed) : .status(404) }
     let outcome = try sample.symbolize([server])
-    #expect(outcome.errorText.contains("it sent a file that is compressed and"), "\(outcome.errorText)")
-    #expect(sample.kept.isEmpty)
+    #expect(
+      outcome.errorText.contains("it sent a file that is compressed and has more than 100 times"),
+      "\(outcome.errorText)")
+    #expect(sample.kept.isEmpty && sample.parts.isEmpty)
+  }
+
+  @Test("An answer without end is ended when it can't be what was asked for", arguments: ["none", "other", "packed"])
+  func endless(kind: String) throws {
+    let sample = try Sample()
+    let other = "MODULE mac arm64 00112233445566778899AABBCCDDEEFF0 A\n"
+    // The lines can't be compressed to nothing.
+    let lines = (0..<60_000).map { "PUBLIC \(String($0 &* 2_654_435_761 % 0xffff_ffff, radix: 16)) 0 a\n" }
+    try sample.folder.write(Array((other + lines.joined()).utf8), to: "start")
+    _ = try Tool.shell("gzip -k start", in: sample.folder)
+    let start: [UInt8] =
+      switch kind {
+      case "none": Array("#".utf8)
+      case "other": Array(other.utf8)
+      default: [UInt8](try Data(contentsOf: sample.folder.url("start.gz")))
+      }
+    let server = try FileServer { [sample] path in path == sample.path ? .endless(start) : .status(404) }
+    let outcome = try sample.symbolize([server])
+    let reason = kind == "none" ? "it sent no symbol file" : "it sent a file of another build, which is not used"
+    #expect(outcome.errorText.contains(reason), "\(outcome.errorText)")
+    #expect(sample.kept.isEmpty && sample.parts.isEmpty)
   }
 
   @Test("The servers of the environment are asked, and an address that is none ends the tool")

@@ -48,6 +48,23 @@ package final class GroupIndex {
       // Only the names of an older index were compared.
       try checkTables()
     }
+    try checkContent()
+  }
+
+  /// The largest index that is checked whole, in bytes: some 30,000 dumps, which takes 0.2 s.
+  package static let checkedSize = 16 << 20
+
+  /// Refuses an index whose bytes contradict each other: the rows and those in SQLite's indexes, rows and their sums. A byte that
+  /// changed on the disk would otherwise be another count.
+  private func checkContent() throws {
+    guard try number("PRAGMA page_count") * number("PRAGMA page_size") <= Self.checkedSize else { return }
+    var damage: String?
+    try file.reading {
+      let check = try file.prepare("PRAGMA integrity_check(1)")
+      if try check.step(), let text = check.text(0), text != "ok" { damage = text }
+      if damage == nil, try number(GroupIndexTables.wrongSums) > 0 { damage = "its sums are not those of its crashes" }
+    }
+    if let damage { throw SQLiteFailure(.damaged, damage.replacingLineFeeds) }
   }
 
   /// Refuses tables, indexes and triggers that this program did not make: a trigger runs with each row that is added, and
@@ -236,4 +253,8 @@ extension CrashGroups.Part {
 extension FileIdentity {
   /// The number of the inode, as a column has it and sorts it.
   var inode: Int64 { Int64(bitPattern: number) }
+}
+
+extension String {
+  fileprivate var replacingLineFeeds: String { String(map { $0.isNewline ? " " : $0 }) }
 }

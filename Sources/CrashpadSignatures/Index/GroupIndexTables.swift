@@ -79,6 +79,21 @@ enum GroupIndexTables {
         AND fact IN ('crash', 'version', 'device', 'system', 'day', 'unversioned') AND signature = OLD.signature;
     """
 
+  /// The number of sums of the rows that the table of sums does not have.
+  static let wrongSums = """
+    WITH counted AS (SELECT * FROM dumps WHERE signature IS NOT NULL AND NOT separate)
+    SELECT count(*) FROM (
+      SELECT fact, signature, name, part, count(*) FROM (
+        SELECT 'crash' AS fact, signature, '' AS name, '' AS part FROM counted
+        UNION ALL SELECT 'version', signature, version, coalesce(program, '') FROM counted
+        UNION ALL SELECT 'device', signature, device, '' FROM counted
+        UNION ALL SELECT 'system', signature, system, '' FROM counted
+        UNION ALL SELECT iif(version IS NULL, 'unversioned', 'day'), signature, \(day("counted")), coalesce(version, '')
+          FROM counted)
+      WHERE name IS NOT NULL GROUP BY fact, signature, name, part
+      EXCEPT SELECT fact, signature, name, part, count FROM sums)
+    """
+
   /// Adds a row to the sums, or takes it away.
   private static func sum(_ row: String, _ sign: String) -> String {
     """

@@ -55,7 +55,8 @@ internal import SystemPackage
     let reason: SQLiteFailure.Reason =
       switch result & 0xff {
       case 5, 6: .busy
-      case 11, 26: .notADatabase
+      case 11: .damaged
+      case 26: .notADatabase
       case 14: .cannotOpen
       case 13: .full
       case 8: .readOnly
@@ -155,6 +156,8 @@ package struct SQLiteFailure: Error {
     /// Another process had it locked for too long.
     case busy
     case notADatabase
+    /// Its pages contradict each other.
+    case damaged
     case cannotOpen
     case full
     case readOnly

@@ -64,7 +64,7 @@ package struct SymbolFileIdentity: Sendable {
   private static let programDatabases = [Array("Microsoft C/C++ ".utf8), Array("BSJB".utf8)]
 
   /// The number of bytes in which the ids of most files are.
-  static let startLength = SymbolInputs.startLength
+  package static let startLength = SymbolInputs.startLength
 
   /// Throws `Errno`, `InputFile.NotReadable`, `SymbolInputs.Compressed` or `SymbolFileIdentity.UnknownFormat`.
   package init(_ path: FilePath) throws {

@@ -42,6 +42,15 @@ package final class ModuleSymbols: Sendable {
     return true
   }
 
+  /// Whether more may be known of the module when a server answers, or a file can be read.
+  package var hasOpenQuestions: Bool {
+    search.answers.contains(where: \.isOpen) || search.inputs.hasFailed
+      || search.inputs.notOpened.contains { !$0.failure.errno.isOfOthersFile }
+      || search.refused.contains { refusal in
+        if case .unreadable = refusal.reason { true } else { refusal.reason == .notWhole }
+      }
+  }
+
   package var findings: FindingList {
     var findings = FindingList()
     for source in search.symbols { findings.append(contentsOf: source.findings) }

@@ -68,6 +68,9 @@ package struct SymbolSearch: Sendable {
   /// Whether all places could be searched so far. Otherwise symbols that were not found may exist.
   package var isWhole: Bool { !faults.hasUnreadable && servers?.hasFailed != true }
 
+  /// Whether names that were not found may come with the next run: a server did not answer, or a file could not be read.
+  package var hasOpenQuestions: Bool { faults.hasUnreadable || servers?.hasOpenQuestions == true }
+
   /// Searches for the symbols of one module.
   package func find(_ identity: ModuleIdentity) -> SymbolMatches {
     if cannotFind(identity) { return SymbolMatches() }

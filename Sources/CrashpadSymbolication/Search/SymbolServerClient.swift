@@ -48,9 +48,12 @@ package struct ServerAnswer: Sendable, Hashable {
   package let outcome: Outcome
   /// The file in the cache.
   package let path: FilePath?
+  /// Whether the server gave no answer that counts, so that it may have the file. One that refuses it, as stores do with what they
+  /// do not have, or that sends another file, has answered.
+  package let isOpen: Bool
 
-  package init(url: String?, outcome: Outcome, path: FilePath? = nil) {
-    (self.url, self.outcome, self.path) = (url, outcome, path)
+  package init(url: String?, outcome: Outcome, path: FilePath? = nil, isOpen: Bool = false) {
+    (self.url, self.outcome, self.path, self.isOpen) = (url, outcome, path, isOpen)
   }
 }
 
@@ -66,6 +69,8 @@ package protocol SymbolServerClient: AnyObject, Sendable {
   var asks: Bool { get }
   /// Whether a server could not be asked for a file: symbols that were not found may be there.
   var hasFailed: Bool { get }
+  /// Whether a server gave no answer that counts: `isOpen` of any.
+  var hasOpenQuestions: Bool { get }
 }
 
 extension ModuleIdentity {
@@ -74,5 +79,16 @@ extension ModuleIdentity {
     if !buildID.isEmpty, !file.buildID.isEmpty { return buildID == file.buildID }
     guard let debugID else { return false }
     return file.debugIDs.contains { $0.uuid == debugID.uuid }
+  }
+
+  /// Whether a file that begins with these bytes may name the build of this module: so far as they have its id. Throws
+  /// `SymbolFileIdentity.UnknownFormat` for bytes with which no symbol file begins.
+  package func mayBeBuild(ofFileWith start: [UInt8]) throws -> Bool {
+    // The directory of a zip archive is at its end.
+    if start.starts(with: Array("PK\u{3}\u{4}".utf8)) { return true }
+    struct NeedsAll: Error {}
+    do { return isBuild(of: try SymbolFileIdentity(start, isUnpacked: false) { throw NeedsAll() }) } catch is NeedsAll {
+      return true
+    }
   }
 }

@@ -47,6 +47,9 @@ package struct Symbolization: Sendable {
 
     /// Whether a file should have its symbols, and none was found. All commands ask this.
     package var lacksSymbols: Bool { symbols?.isFound != true && identity.symbolObstacle == nil }
+
+    /// Whether none was found, and there may be one all the same: not all places could be asked.
+    package var mayHaveSymbols: Bool { lacksSymbols && symbols?.hasOpenQuestions == true }
   }
 
   /// The threads, with the crashed one first.

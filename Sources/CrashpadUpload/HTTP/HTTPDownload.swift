@@ -11,10 +11,13 @@ package protocol DownloadSink: AnyObject {
   /// - Parameter tag: the server's strong mark of the file as it is, with which the download may continue later; nil if it has none.
   func begin(_ tag: String?) throws(FileFailure)
   func write(_ bytes: RawSpan) throws(FileFailure)
+  /// Whether the rest of the file is of any use, by the bytes that are there.
+  var isWanted: Bool { get }
 }
 
 extension DownloadSink {
   package func begin(_ tag: String?) throws(FileFailure) {}
+  package var isWanted: Bool { true }
 }
 
 /// The place at which a download continues that was cut.
@@ -59,6 +62,8 @@ package enum DownloadFailure: Error, Sendable {
   case noEnd
   /// The answer does not continue where the bytes end that are there.
   case otherPart
+  /// The sink has no use for the rest.
+  case notWanted
   /// libcurl can't be used.
   case noLibrary(String)
 }
@@ -268,7 +273,7 @@ private final class Download {
     guard count <= limits.size else { return fail(.tooLarge(limit: limits.size)) }
     do throws(FileFailure) { try unsafe buffer.add(bytes, to: sink) } catch { return fail(.file(error)) }
     progress(Int64(bytes.count))
-    return bytes.count
+    return sink.isWanted ? bytes.count : fail(.notWanted)
   }
 
   private static let longestTag = 256

@@ -30,6 +30,8 @@ struct EventReader: Sendable {
     var entry: EventCursor.Entry
     /// Nil of a process that did not crash.
     var identity: CrashEvent.Identity?
+    /// Whether the dump is damaged where it would say whether its process crashed.
+    var isUnknown = false
 
     init(_ seen: SeenDump, _ lines: [[UInt8]] = [], _ identity: CrashEvent.Identity? = nil) {
       entry = EventCursor.Entry(seen, lines: lines)
@@ -76,10 +78,30 @@ struct EventReader: Sendable {
     made.clientID = places.clientID(of: input.argument)
     made.fallbackTime = (file?.modified).map { $0 / 1_000_000 } ?? now * 1000
     made.assumesForeground = assumesForeground
-    let found = CrashEvent(snapshot, dump, made, cache, signatures)
+    var mayGetNames = false
+    let found = CrashEvent(snapshot, dump, made, cache, signatures, &mayGetNames)
+    if found == nil, snapshot.hasLostException {
+      // By the file alone: the dump may come whole later, and has the same id then.
+      result.value = Events(SeenDump(id: nil, file: seen.file))
+      result.value?.isUnknown = true
+      return result
+    }
+    if cursor != nil, mayGetNames, let found, waits(found, file) {
+      let text = "its symbols could not be looked up; the next run reads it"
+      return BatchResult(status: .temporaryFailure, messages: result.messages + ["\(input.name): error: \(text)"])
+    }
     let event = redacts ? found.map { $0.redacted() } : found
     result.value = Events(seen, event.map { form.lines($0, Self.reporter) } ?? [], event?.identity)
     return result
+  }
+
+  /// For how long a crash waits for its names, in seconds.
+  private static let patience: Int64 = 3 * 86_400
+
+  /// Whether a crash is so new that a later run may still find its names. An event is written once, and has to be, some day.
+  private func waits(_ event: CrashEvent, _ file: FileIdentity?) -> Bool {
+    let written = (file?.modified).map { $0 / 1_000_000_000 } ?? event.time / 1000
+    return now - max(written, event.time / 1000) < Self.patience
   }
 
   /// Whether a file was changed within the last minute.
@@ -94,12 +116,24 @@ extension CrashEvent {
     _ snapshot: ProcessSnapshot, _ dump: Dump, _ input: CrashEventInput, _ cache: SymbolCache,
     _ options: SignatureOptions
   ) {
+    var mayGetNames = false
+    self.init(snapshot, dump, input, cache, options, &mayGetNames)
+  }
+
+  /// The same.
+  ///
+  /// - Parameter mayGetNames: set if frames have no names because symbols could not be looked up.
+  init?(
+    _ snapshot: ProcessSnapshot, _ dump: Dump, _ input: CrashEventInput, _ cache: SymbolCache,
+    _ options: SignatureOptions, _ mayGetNames: inout Bool
+  ) {
     self.init(snapshot, dump.file, input)
     let view = CrashView(dump, snapshot, cache, signatures: options)
     let stack = view.lastException ?? view.crashedStack
     // The forms of events have no place for functions without an address.
     frames = (stack?.rows ?? []).filter { $0.tailCall == nil }.prefix(Self.frameLimit).map { EventFrame($0, view) }
     signature = view.signature.map { CrashEvent.Signature(id: $0.id, text: $0.text) }
+    mayGetNames = view.modulesWithFrames.contains(where: \.mayHaveSymbols)
   }
 
   /// Inlined calls count too; the forms print fewer.

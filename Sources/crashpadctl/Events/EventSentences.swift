@@ -56,7 +56,15 @@ enum EventSentences {
   }
 
   /// Reports the result of a run.
-  static func report(_ output: EventOutput, withoutCrash: Int) {
+  ///
+  /// - Parameter unknown: the number of inputs that may be of a crash.
+  static func report(_ output: EventOutput, withoutCrash: Int, unknown: Int) {
+    if unknown > 0 {
+      let text = TextFormat.count(unknown, "input")
+      Terminal.error(
+        "crashpadctl: warning: \(text) without an exception that can be read: what happened is not known, and there are no events"
+      )
+    }
     if withoutCrash > 0 {
       let text = TextFormat.count(withoutCrash, "input")
       Terminal.error("crashpadctl: note: \(text) without a crash, of which there are no events")

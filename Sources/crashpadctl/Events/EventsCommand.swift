@@ -69,11 +69,20 @@ struct EventsCommand: Command {
     try inputOptions.check(inputs, "inputs")
     if cursor == nil, ending.isGiven { throw ValidationError("--grace and --max-time go with --cursor.") }
     if cursor == "-" { throw ValidationError("--cursor takes a file; - is none.") }
+    if let cursor, let output, Self.isSame(cursor, output) {
+      throw ValidationError("--cursor and --output name the same file.")
+    }
     guard mapping.mapping == nil, !mapping.text.contains("/"), !mapping.text.contains("."),
       hint({ try FileKind(at: FilePath(argument: mapping.text), followingLink: true) }) == nil
     else { return }
     let names = MappingArgument.names.map { "'\($0)'" }.joined(separator: ", ")
     throw ValidationError("The value '\(mapping.text)' of --mapping is neither one of \(names) nor a file.")
+  }
+
+  private static func isSame(_ one: String, _ other: String) -> Bool {
+    let paths = [one, other].map { FilePath(argument: $0) }
+    if paths[0].lexicallyNormalized() == paths[1].lexicallyNormalized() { return true }
+    return InputIdentity(at: paths[0]).map { $0 == InputIdentity(at: paths[1]) } ?? false
   }
 
   func run() throws {
@@ -92,6 +101,7 @@ struct EventsCommand: Command {
       if opened != nil, list.failures.isEmpty { Terminal.end(.success) }
       if let refusal = list.refusalOfNone { Terminal.end(refusal) }
     }
+    if let status = list.conflict(with: output) ?? list.conflict(with: cursor) { Terminal.end(status) }
     let cache = SymbolCache(try symbolOptions.search())
     var reader = EventReader(
       form: form, cache: cache, signatures: SignatureOptions(cache), places: places, cursor: opened,
@@ -126,13 +136,14 @@ struct EventsRun {
     // A dump that its program holds is not whole yet.
     let inputs = list.inputs.filter { !$0.isFound || !$0.argument.hasSuffix(".locked") }
     var failure: (any Error)?
-    var withoutCrash = 0
+    var (withoutCrash, unknown) = (0, 0)
     var readCount = 0
     let status = BatchRun(list, inputs, jobs: jobs, showsProgress: self.output != nil).run(
       work: { reader.read($0) },
       report: { _, result in
         readCount += 1
         guard let events = result.value else { return !runEnd.isRequested }
+        if events.isUnknown { unknown += 1 }
         if events.identity == nil, events.entry.dump.id != nil { withoutCrash += 1 }
         do { try output.add(events.entry, events.identity) } catch { failure = error }
         return failure == nil && !runEnd.isRequested
@@ -140,7 +151,7 @@ struct EventsRun {
     if let failure { throw failure }
     try output.finish()
     SymbolOptions.reportFaults(reader.cache.search)
-    EventSentences.report(output, withoutCrash: withoutCrash)
+    EventSentences.report(output, withoutCrash: withoutCrash, unknown: unknown)
     if reader.cursor == nil { list.reportSkipped() }
     let hasEnded = readCount < inputs.count
     if hasEnded {

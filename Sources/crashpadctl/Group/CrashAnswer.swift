@@ -29,7 +29,10 @@ enum CrashAnswer {
   /// - Parameters:
   ///   - faults: lines about files with symbols.
   ///   - isWhole: whether all files with symbols could be examined.
-  static func bytes(_ result: BatchResult<CrashReader.Crash>, faults: [String], isWhole: Bool) -> [UInt8] {
+  ///   - mayGetNames: whether a later run may find names that this one did not.
+  static func bytes(
+    _ result: BatchResult<CrashReader.Crash>, faults: [String], isWhole: Bool, mayGetNames: Bool
+  ) -> [UInt8] {
     JSONWriter.bytes(.compact) { json in
       json.object { json in
         json.member("status", result.status.rawValue)
@@ -38,6 +41,7 @@ enum CrashAnswer {
         json.member("reports", result.reportCount)
         json.member("faults", faults)
         json.member("whole", isWhole)
+        json.member("open", mayGetNames)
         guard let crash = result.value else { return }
         json.object("signature") { crash.signature.write(to: &$0) }
         if let compared = crash.compared { json.object("compared") { compared.write(to: &$0) } }
@@ -51,6 +55,7 @@ enum CrashAnswer {
     var result: BatchResult<CrashReader.Crash>
     let faults: [String]
     let isWhole: Bool
+    let mayGetNames: Bool
 
     /// Nil for bytes that are no answer.
     init?(_ bytes: [UInt8]) {
@@ -62,6 +67,7 @@ enum CrashAnswer {
       result.reportCount = root["reports"]?.int64.flatMap { Int(exactly: $0) } ?? 0
       faults = root["faults"]?.strings ?? []
       isWhole = root["whole"]?.bool == true
+      mayGetNames = root["open"]?.bool != false
       guard let signature = root["signature"].flatMap({ Signature($0) }),
         let facts = root["crash"].flatMap({ CrashFacts($0) })
       else { return }

@@ -182,7 +182,9 @@ struct GroupRun {
 
   func run() throws -> ExitStatus {
     let list = reading.list
-    if let status = list.refusal() ?? reading.page.conflict(list) { return status }
+    if let status = list.refusal() ?? reading.page.conflict(list) ?? list.conflict(with: printer.partial) {
+      return status
+    }
     let search = try reading.places.search()
     let reader = try reading.reader(search, since: reading.since)
     let chosen = list.inputs.indices.filter { index in
@@ -201,13 +203,15 @@ struct GroupRun {
         }
         return true
       })
+    // The dumps of a directory that can't be read are not known; one of the parts counts it.
+    if shard?.number ?? 1 == 1 { part.failed += list.failures.count }
     reader.reportFaults()
     list.reportSkipped()
     let counted = CrashGroups.Shard(
       run: CrashGroups.digest(list.inputs.map(\.argument)), number: shard?.number ?? 1, total: shard?.total ?? 1)
     return printer.print(
       CrashGroups(counted, part, reading.rules), status, explanations: explanations,
-      examples: reading.examples(search))
+      examples: reading.examples(search), mayGetNames: reader.mayGetNames)
   }
 }
 

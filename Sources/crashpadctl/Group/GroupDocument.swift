@@ -67,7 +67,11 @@ struct GroupDocument {
       $0.group.cell.twins
     },
     .number("copies", "The number of copies of these reports; they are not counted.", .always) { $0.group.cell.copies },
-    .flag("new", "Only with `--fail-on`: whether the group is missing in the baseline.", .omittable) {
+    .flag(
+      "new",
+      "Only with `--fail-on`: whether the group is missing in the baseline; left out if it is, and its symbols could not be looked up.",
+      .omittable
+    ) {
       $0.table.isNew($0.group)
     },
     .object("example", example, "One of its crashes, independent of the order of inputs.", .always) {

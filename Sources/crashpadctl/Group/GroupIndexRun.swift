@@ -4,6 +4,7 @@ import CrashpadFiles
 import CrashpadSignatures
 import CrashpadSymbolication
 import CrashpadText
+import Glibc
 import SystemPackage
 
 /// One run of `group --index`: dumps that the index does not have are read and added, and its crashes are grouped.
@@ -30,6 +31,8 @@ struct GroupIndexRun {
   private struct Update {
     var status: ExitStatus
     var readCount = 0
+    /// Whether symbols could not be looked up.
+    var mayGetNames = false
     /// The number of files that could not be examined.
     var notExamined = 0
     /// Whether the run was asked to end before all were read.
@@ -55,17 +58,35 @@ struct GroupIndexRun {
       var part =
         try reading.since.map { try index.part(since: $0) }
         ?? index.part(hasDays: printer.html != nil, hasInstallations: printer.html != nil || printer.format != .text)
-      part.failed += update.notExamined
+      part.failed += update.notExamined + list.failures.count
       if reading.since != nil, case let count = try index.undatedCount(), count > 0 {
         Terminal.error(
           "crashpadctl: not counted: \(TextFormat.count(count, "crash", "crashes")) without a time, as --since asks for one"
         )
       }
       let shard = CrashGroups.Shard(run: "index", number: 1, total: 1)
-      return printer.print(CrashGroups(shard, part, reading.rules), status, examples: reading.examples(search))
+      return printer.print(
+        CrashGroups(shard, part, reading.rules), status, examples: reading.examples(search),
+        mayGetNames: update.mayGetNames)
+    } catch let failure as SQLiteFailure where [.cannotOpen, .readOnly].contains(failure.reason) {
+      // SQLite does not say why.
+      if let errno = Self.obstacle(FilePath(argument: index)) {
+        return Terminal.failure(errno, of: displayName(index), creating: true)
+      }
+      return Terminal.failure(failure, of: displayName(index), creating: true)
     } catch let failure as SQLiteFailure {
       return Terminal.failure(failure, of: displayName(index), creating: true)
     }
+  }
+
+  /// Why a file, or one beside it, can't be written; nil if there is no reason to be seen.
+  private static func obstacle(_ path: FilePath) -> Errno? {
+    let folder = path.removingLastComponent()
+    for place in [path, folder.isEmpty ? "." : folder] {
+      let result = unsafe place.withPlatformString { unsafe access($0, W_OK) }
+      if result != 0, errno != ENOENT || place != path { return Errno(rawValue: errno) }
+    }
+    return nil
   }
 
   /// The status if the index is a directory, a device or a FIFO, of which SQLite says nothing that helps.
@@ -125,6 +146,7 @@ struct GroupIndexRun {
     try index.add(entries)
     progress.clear()
     reader.reportFaults()
+    update.mayGetNames = reader.mayGetNames
     update.hasEnded = update.readCount < files.count
     return update
   }
@@ -180,6 +202,9 @@ extension SQLiteFailure: ExplainedError {
     case .busy:
       FailureText("is locked by another program, which did not give it up within 60 s; try again", .temporaryFailure)
     case .notADatabase: FailureText("is not an index of crashpadctl group: \(message)", .noData)
+    case .damaged:
+      FailureText(
+        "is damaged: \(message); without it, the next run reads all dumps that are there again", .noData)
     case .foreign: FailureText(message, .noData)
     case .cannotOpen, .readOnly: FailureText(message, .cannotCreate)
     case .full, .unreadable, .other: FailureText(message, .ioError)

@@ -31,10 +31,11 @@ struct GroupPrinter {
   /// The sessions by which the page divides crashes.
   let sessions: SessionCounts?
 
+  /// - Parameter mayGetNames: whether symbols could not be looked up, so that groups may be others than they should be.
   /// - Returns: `status`, or that of a group that is not in the baseline.
   func print(
     _ groups: CrashGroups, _ status: ExitStatus, explanations: [GroupDocument.Explanation] = [],
-    examples: GroupExamples? = nil
+    examples: GroupExamples? = nil, mayGetNames: Bool = false
   ) -> ExitStatus {
     if let partial {
       do { try writePartial(groups, to: partial) } catch {
@@ -44,13 +45,15 @@ struct GroupPrinter {
     }
     var earlier: GroupBaseline?
     if let baseline {
-      do { earlier = try GroupBaseline(baseline) } catch {
+      do { earlier = try GroupBaseline(baseline, by: order, rules: groups.rules ?? .current) } catch {
         return Terminal.failure(error, of: displayName(baseline), creating: false)
       }
     }
     let known = earlier.map { Set($0.groups.map(\.id)) }
     let list = groups.groups(by: order, joinsRaw: joinsRaw)
-    let table = GroupTable(groups: list, parts: groups, known: known)
+    // The signature of a raw group has no names.
+    let isDoubtful = mayGetNames && order == .signature
+    let table = GroupTable(groups: list, parts: groups, known: known, isDoubtful: isDoubtful)
     switch format {
     case .text:
       if explains { Terminal.output(explanations.map(Self.text).joined(separator: "\n") + "\n") }
@@ -60,24 +63,30 @@ struct GroupPrinter {
       GroupDocument.document.print(
         GroupDocument(table: table, order: order, explanations: explains ? explanations : nil))
     }
-    let isNew = report(list, known)
+    let status = report(list, known, isDoubtful: isDoubtful) ?? status
     if let html {
       var page = GroupsPageMaker(groups: list, failed: groups.failed, baseline: earlier, sessions: sessions).page()
       examples?.add(to: &page, list)
-      return PageFile.write(page.html(), to: html, isNew ? .findings : status)
+      return PageFile.write(page.html(), to: html, status)
     }
-    return isNew ? .findings : status
+    return status
   }
 
-  /// Names the groups that are not in the baseline; false if there are none.
-  private func report(_ list: [CrashGroups.Group], _ known: Set<String>?) -> Bool {
-    guard let known else { return false }
+  /// Names the groups that are not in the baseline. Returns the exit status if there are some.
+  private func report(_ list: [CrashGroups.Group], _ known: Set<String>?, isDoubtful: Bool) -> ExitStatus? {
+    guard let known else { return nil }
     let new = list.filter { !known.contains($0.id) }
     for group in new {
-      Terminal.error(
-        "crashpadctl: new group \(group.id): \(group.text) (\(TextFormat.count(group.cell.count, "crash", "crashes")))")
+      let count = TextFormat.count(group.cell.count, "crash", "crashes")
+      let sentence = isDoubtful ? "group not in the baseline, perhaps for lack of names" : "new group"
+      Terminal.error("crashpadctl: \(sentence) \(group.id): \(group.text) (\(count))")
     }
-    return !new.isEmpty
+    if new.isEmpty { return nil }
+    if isDoubtful {
+      return Terminal.failure(
+        "symbols could not be looked up, so that it is not known whether these groups are new", .temporaryFailure)
+    }
+    return .findings
   }
 
   // MARK: Files

@@ -18,6 +18,7 @@ final class GroupReader: Sendable {
   private struct Heard: Sendable {
     var faults: [String] = []
     var isWhole = true
+    var mayGetNames = false
   }
   /// The statements of the other processes about symbols.
   private let heard = Mutex(Heard())
@@ -35,6 +36,9 @@ final class GroupReader: Sendable {
   /// Whether all files with symbols could be examined.
   var isWhole: Bool { search.isWhole && heard.withLock { $0.isWhole } }
 
+  /// Whether a later run may find names that this one did not.
+  var mayGetNames: Bool { search.hasOpenQuestions || heard.withLock { $0.mayGetNames } }
+
   func reportFaults() {
     SymbolOptions.reportFaults(search)
     for line in heard.withLock({ $0.faults }) { Terminal.error(line) }
@@ -48,6 +52,7 @@ final class GroupReader: Sendable {
       heard.withLock { heard in
         heard.faults += received.faults.filter { !heard.faults.contains($0) }
         heard.isWhole = heard.isWhole && received.isWhole
+        heard.mayGetNames = heard.mayGetNames || received.mayGetNames
       }
       return received.result
     case .timeout: return failure("takes more than \(limits.timeout ?? 0) ms, the limit of --dump-timeout", input)
@@ -67,6 +72,8 @@ final class GroupReader: Sendable {
   private static func answer(_ request: [UInt8], _ reader: CrashReader, _ search: SymbolSearch) -> [UInt8] {
     guard let input = CrashAnswer.input(request) else { return [] }
     let result = reader.read(input)
-    return CrashAnswer.bytes(result, faults: search.faults.findings.map { Sentences.line($0) }, isWhole: search.isWhole)
+    return CrashAnswer.bytes(
+      result, faults: search.faults.findings.map { Sentences.line($0) }, isWhole: search.isWhole,
+      mayGetNames: search.hasOpenQuestions)
   }
 }

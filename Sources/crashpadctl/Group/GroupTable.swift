@@ -10,9 +10,12 @@ struct GroupTable {
   let parts: CrashGroups
   /// The ids of the baseline; nil without one.
   let known: Set<String>?
+  /// Whether a group may lack its names, so that it is not known to be new.
+  let isDoubtful: Bool
   let total: Int
 
-  init(groups: [CrashGroups.Group], parts: CrashGroups, known: Set<String>?) {
+  init(groups: [CrashGroups.Group], parts: CrashGroups, known: Set<String>?, isDoubtful: Bool = false) {
+    self.isDoubtful = isDoubtful
     self.groups = groups
     self.parts = parts
     self.known = known
@@ -77,7 +80,10 @@ struct GroupTable {
       + (group.cell.twins > 0 ? " [\(TextFormat.count(group.cell.twins, "more report"))]" : "")
   }
 
-  func isNew(_ group: CrashGroups.Group) -> Bool? { known.map { !$0.contains(group.id) } }
+  /// Nil without a baseline, and if it is not known.
+  func isNew(_ group: CrashGroups.Group) -> Bool? {
+    known.flatMap { $0.contains(group.id) ? false : isDoubtful ? nil : true }
+  }
 
   /// "12.5%"
   func share(_ group: CrashGroups.Group) -> String {

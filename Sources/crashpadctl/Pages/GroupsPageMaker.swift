@@ -47,12 +47,25 @@ struct GroupBaseline {
   let groups: [GroupNews.Earlier]
 
   /// Reads what `group --format json` wrote. Throws what reading a file throws, or `FailureText`.
-  init(_ argument: String) throws {
+  ///
+  /// - Parameters:
+  ///   - order: that of the groups to compare. Ids of another one, or by other rules, are those of no group.
+  ///   - rules: the version of the rules that made these.
+  init(_ argument: String, by order: CrashGroups.Order, rules: RuleVersion) throws {
     let file = try argument == "-" ? InputFile.standardInput() : InputFile(FilePath(argument: argument))
     groups = try file.withBytes { bytes in
       let tree = JSONTree(bytes)
       guard tree.failure == nil, let root = tree.root, root["schema"]?.string == Self.schema else {
         throw FailureText("is not a \(Self.schema) document; group --format json writes one", .noData)
+      }
+      if let own = root["by"]?.string, own != order.rawValue {
+        throw FailureText(
+          "has groups by \(TextFormat.printable(own)), and can't be compared with groups by \(order.rawValue)", .noData)
+      }
+      if let own = root["rules"]?.int64, own != Int64(rules.rawValue) {
+        throw FailureText(
+          "has groups by version \(own) of the rules, and can't be compared with groups by version \(rules.rawValue)",
+          .noData)
       }
       return (root["groups"]?.elements ?? []).compactMap { value in
         guard let id = value["id"]?.string else { return nil }

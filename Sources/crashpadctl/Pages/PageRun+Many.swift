@@ -26,6 +26,7 @@ extension PageRun {
         part.add(result)
         return true
       })
+    part.failed += list.failures.count
     let groups = CrashGroups(CrashGroups.Shard(run: "", number: 1, total: 1), part).groups(by: .signature)
     if groups.isEmpty, !list.inputs.isEmpty {
       Terminal.error("crashpadctl: error: none of \(TextFormat.count(list.inputs.count, "input")) could be read")
@@ -34,6 +35,10 @@ extension PageRun {
     var maker = GroupsPageMaker(
       groups: groups, failed: part.failed, title: options.title.map { TextFormat.printable($0) })
     maker.baseline = baseline
+    if baseline != nil, cache.search.hasOpenQuestions {
+      Terminal.warning(
+        "symbols could not be looked up: groups that are said to be new may be known ones without their names")
+    }
     maker.sessions = sessions
     var page = maker.page()
     if options.splits {

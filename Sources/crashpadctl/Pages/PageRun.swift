@@ -54,7 +54,9 @@ struct PageRun {
       title: list.inputs.count == 1 ? options.title.map { TextFormat.printable($0) } : nil, isRedacted: options.redacts,
       sources: try options.source.map { try Self.opened($0) { try SourceTree(FilePath(argument: $0)) } },
       link: options.link)
-    baseline = try options.baseline.map { try Self.opened($0, GroupBaseline.init) }
+    baseline = try options.baseline.map { path in
+      try Self.opened(path) { try GroupBaseline($0, by: .signature, rules: .current) }
+    }
     sessions = try options.sessions.map { try SessionCounts.opened($0) }
   }
 

@@ -18,8 +18,9 @@ struct SymbolsCheckCommand: Command {
     abstract: "Check that the modules of dumps have symbols.",
     discussion: flowing(
       """
-      For CI: the exit status is 0 if all modules have symbols, and 1 if some have
-      none. The kernel's module and modules without an id need none.
+      For CI: the exit status is 0 if all modules have symbols, 1 if some have none,
+      and 75 if servers or files could not be asked for those that are missing. The
+      kernel's module and modules without an id need none.
 
       Examples:
         crashpadctl symbols check --symbols symbols/ --module Example crash.idump
@@ -51,6 +52,8 @@ struct SymbolsCheckCommand: Command {
   private struct Tally {
     var checked = 0
     var missing = 0
+    /// Missing ones of which not all places could be asked.
+    var unknown = 0
     /// Modules that no file can have the symbols of.
     var exempt = 0
     var said: Set<SymbolFileFinding> = []
@@ -70,11 +73,17 @@ struct SymbolsCheckCommand: Command {
       if status != .success { throw status }
       throw Terminal.failure(nothingToCheck(tally), .noData)
     }
-    if tally.missing > 0, format == .text {
-      let modules = TextFormat.count(tally.checked, "module")
-      Terminal.error("crashpadctl: FAILED: \(grouped(tally.missing)) of \(modules) without symbols")
+    let modules = TextFormat.count(tally.checked, "module")
+    if tally.missing > tally.unknown, format == .text {
+      Terminal.error("crashpadctl: FAILED: \(grouped(tally.missing - tally.unknown)) of \(modules) without symbols")
     }
-    throw status == .success && tally.missing > 0 ? .findings : status
+    if tally.unknown > 0 {
+      Terminal.failure(
+        "not all places could be asked for \(grouped(tally.unknown)) of \(modules): whether they have symbols is not known",
+        .temporaryFailure)
+    }
+    guard status == .success, tally.missing > 0 else { throw status }
+    throw tally.missing > tally.unknown ? ExitStatus.findings : .temporaryFailure
   }
 
   private func nothingToCheck(_ tally: Tally) -> String {
@@ -104,6 +113,7 @@ struct SymbolsCheckCommand: Command {
     tally.checked += modules.count - exempt
     tally.exempt += exempt
     tally.missing += missing
+    tally.unknown += modules.count(where: \.mayHaveSymbols)
     if modules.isEmpty, format == .text { return .success }
     write(modules, view, input, isSingle: isSingle, isComplete: missing == 0)
     return .success

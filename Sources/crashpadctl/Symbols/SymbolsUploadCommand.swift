@@ -197,6 +197,10 @@ struct SymbolsUploadCommand: Command {
     options.http.connectTimeout = .seconds(min(timeout.seconds, 30))
     options.attempts = attempts
     options.http.runEnd = runEnd
+    options.willPause = { time in
+      Terminal.error(
+        "crashpadctl: note: the server gave no answer that counts; the next request is in \(time.components.seconds) s")
+    }
     return options
   }
 
