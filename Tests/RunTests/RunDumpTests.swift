@@ -45,7 +45,7 @@ struct RunDumpTests {
       """
       cd "it's here"; bash -c 'exec crashpadctl run -d "my db" --process --no-system -s symbols sh -c "kill -SEGV \\$\\$"' 2>said
       sed -n 's/^crashpadctl: for all threads: //p' said > hint; cat hint; bash ./hint > /dev/null; echo $?
-      head -n 2 said | sed -n 's/: minidump.*//p; s/: intermediate dump.*//p' | xargs -d '\\n' ls
+      head -n 2 said | sed -n 's/, made of .*: intermediate dump.*//p' | xargs -d '\\n' ls
       """, in: folder)
     let lines = result.text.split(separator: "\n")
     try #require(lines.count == 3, "\(result.text)\(result.errorText)")
