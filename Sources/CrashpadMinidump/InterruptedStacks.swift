@@ -57,10 +57,9 @@ extension ProcessSnapshot {
     /// The bytes up to the segments, and behind them.
     static var recordSize64: Int { segments64 + 8 }
 
-    /// Whether a record of x86-64 is there: the segments of programs, no link to another, and few flags.
+    /// Whether a record of x86-64 is there: the segments of programs, which are 0 but for code and data, and no link to another.
     static func isRecord64(_ stack: RawSpan, at place: Int) -> Bool {
-      stack.uint64(at: place + segments64) & 0xffff_0000_0000_ffff == 0x002b_0000_0000_0033
-        && stack.uint64(at: place + 8) == 0
+      stack.uint64(at: place + segments64) == 0x002b_0000_0000_0033 && stack.uint64(at: place + 8) == 0
     }
 
     /// The saved stack pointer, if there is such a record in a stack.
