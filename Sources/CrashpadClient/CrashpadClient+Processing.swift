@@ -97,7 +97,7 @@ extension CrashpadClient {
         case .processed(let id, _, _), .repeated(let id): summary.reports.append(id.text)
         case .rejected(let name): summary.rejected.append(name.text)
         case .busy, .failed, .notTried: summary.remaining.append(result.dump.name.text)
-        case .cleanExit, .gone: break
+        case .empty, .gone: break
         }
       }
     } catch { throw .processing(error.path, error.errno) }

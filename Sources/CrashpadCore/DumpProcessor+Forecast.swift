@@ -37,7 +37,7 @@ extension DumpProcessor {
     }
     switch decision {
     case .gone: return DumpResult(dump, .gone)
-    case .cleanExit: return DumpResult(dump, .cleanExit)
+    case .empty: return DumpResult(dump, .empty)
     case .repeated(let id, _): return DumpResult(dump, .repeated(id))
     case .convert(let id, let crash): return try predictConversion(of: crash.input, dump, id)
     }

@@ -13,7 +13,7 @@ extension DumpProcessor {
     /// It is no longer there, or a program has begun to write it.
     case gone
     /// It is empty: its program has ended, and wrote nothing of a crash. It is to be removed.
-    case cleanExit(FileStatus)
+    case empty(FileStatus)
     /// There is a report of this crash, so that the dump is to be removed.
     case repeated(UUIDBytes, Crash<Lock>)
     /// It is to become a report with this id.
@@ -37,7 +37,7 @@ extension DumpProcessor {
     if dump.isLocked, file.ownership() == .owned { return .gone }
     let status = try file.status()
     guard status.linkCount <= 1 else { throw FileFailure(database.path(of: dump), .tooManyLinks) }
-    if status.size == 0 { return .cleanExit(status) }
+    if status.size == 0 { return .empty(status) }
     return try decide(DumpInput(dump: InputFile(file)), status, named: dump.uuid, lock)
   }
 

@@ -71,7 +71,7 @@ public struct DumpProcessor: Sendable {
     /// No report can be made of it. It is in `rejected/` now, under that name.
     case rejected(keptAs: FileName)
     /// It has no bytes, and no lock or an expired one: its program wrote nothing of a crash. It was removed.
-    case cleanExit
+    case empty
     /// Another program has the lock of its report.
     case busy(LockState)
     /// It stays, to be tried again.

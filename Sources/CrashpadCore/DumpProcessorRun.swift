@@ -160,7 +160,7 @@ struct DumpProcessorRun: Sendable {
     }
     switch decision {
     case .gone: return ended(.gone)
-    case .cleanExit(let status): return ended(try session.database.remove(dump, status) ? .cleanExit : .gone)
+    case .empty(let status): return ended(try session.database.remove(dump, status) ? .empty : .gone)
     case .repeated(let id, let crash):
       try crash.input.file.checkReading()
       return .claimed(ClaimedDump(dump, original, crash.file, .repeated(id, crash.lock)))

@@ -159,7 +159,7 @@ extension CoreReader {
       let code = bytes.int32(at: info.offset + 8)
       exception.info = UInt32(bitPattern: code)
       // For a fault raised by the kernel, this field is the address; for other signals, the sender.
-      if code > 0, [4, 5, 7, 8, 11].contains(number) {
+      if code > 0, ExceptionSnapshot.faultSignals.contains(number) {
         exception.address = layout.word(bytes, at: info.offset + layout.signalAddress)
       } else if exception.sending != nil {
         // The word that all minidumps and the handler's dumps have.

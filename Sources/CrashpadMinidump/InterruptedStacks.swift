@@ -20,9 +20,8 @@ extension ProcessSnapshot {
     /// A `sigcontext` of i386 (`asm/sigcontext.h`): handlers without SA_SIGINFO get no more.
     case registers386
 
-    /// The offsets of x86-64's stack pointer and of its segments: of code, of the threads, and of data.
-    private static let stackPointer64 = 160
-    private static let segments64 = 184
+    private static let stackPointer64 = Int(SignalFrame64.stackPointer)
+    private static let segments64 = Int(SignalFrame64.segments)
 
     init?(_ architecture: CPUArchitecture) {
       switch architecture {
@@ -59,7 +58,8 @@ extension ProcessSnapshot {
 
     /// Whether a record of x86-64 is there: the segments of programs, which are 0 but for code and data, and no link to another.
     static func isRecord64(_ stack: RawSpan, at place: Int) -> Bool {
-      stack.uint64(at: place + segments64) == 0x002b_0000_0000_0033 && stack.uint64(at: place + 8) == 0
+      stack.uint64(at: place + segments64) == SignalFrame64.programSegments
+        && stack.uint64(at: place + Int(SignalFrame64.link)) == 0
     }
 
     /// The saved stack pointer, if there is such a record in a stack.
@@ -76,10 +76,9 @@ extension ProcessSnapshot {
         let (address, pointer) = (region.lowerBound + UInt64(place), word(stackPointer, size))
         guard start != 0, word(size, size) == 0 else { return nil }
         if stackPointer == Self.stackPointer64 {
-          // The segment of code of all programs; old kernels did not save that of data.
-          guard word(Self.segments64, 2) == 0x33 else { return nil }
+          guard word(Self.segments64, 2) == SignalFrame64.codeSegment else { return nil }
           // A handler may run on another stack than the kernel has, as those that this project's handler calls.
-          if word(Self.segments64 + 6, 2) == 0x2b {
+          if word(Self.segments64 + 6, 2) == SignalFrame64.dataSegment {
             return region.contains(pointer) || (start <= pointer && pointer - start < count) ? nil : pointer
           }
         }

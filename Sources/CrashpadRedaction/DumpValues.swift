@@ -162,8 +162,8 @@ extension DumpRedactor {
       let stays =
         offset == layout.programCounter || offset == layout.stackPointer || plan.rule.keeps(word)
         || (layout.link == offset && plan.rule.isSignedCodeAddress(word))
-      if !stays, word != PointerRule.defaced { removals.add(.register, byteCount: 8) }
-      state.replaceSubrange(offset..<offset + 8, with: littleEndian(stays ? word : PointerRule.defaced))
+      if !stays, word != removedWord { removals.add(.register, byteCount: 8) }
+      state.replaceSubrange(offset..<offset + 8, with: littleEndian(stays ? word : removedWord))
     }
     for offset in layout.plain where offset < state.count { state[offset] = bytes.uint8(at: range.offset + offset) }
     plan.append(made: state)

@@ -90,8 +90,8 @@ extension MinidumpRedactor {
       claims.copy(offset, rule.wordSize)
       return
     }
-    let defaced = Array(littleEndian(PointerRule.defaced).prefix(rule.wordSize))
+    let defaced = Array(littleEndian(removedWord).prefix(rule.wordSize))
     claims.make(defaced, at: offset)
-    if word != PointerRule.defaced & rule.wordMask { removals.add(.register, byteCount: rule.wordSize) }
+    if word != removedWord & rule.wordMask { removals.add(.register, byteCount: rule.wordSize) }
   }
 }

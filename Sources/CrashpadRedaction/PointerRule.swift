@@ -6,8 +6,6 @@ internal import CrashpadSnapshot
 ///
 /// Compare Crashpad's `snapshot/sanitized/memory_snapshot_sanitized.cc`, which also keeps small numbers.
 struct PointerRule: Sendable {
-  /// The value that replaces other words: not an address, and not a multiple of anything.
-  static let defaced: UInt64 = 0x0def_aced_0def_aced
   private static let greatestSmallNumber: UInt64 = 4096
 
   /// Modules and ranges of code above this size or address are ignored: they would turn every word into an address.
@@ -53,19 +51,17 @@ struct PointerRule: Sendable {
   }
 
   /// Keeps what says for which fault a handler was called, in the kernel's records on the stacks of x86-64.
-  ///
-  /// Sources: Linux, arch/x86, `rt_sigframe` and uapi/asm/sigcontext.h; asm-generic/siginfo.h.
   mutating func keepFaults(ofRecordsAt addresses: [UInt64]) {
     for address in addresses {
-      // The segments, the error code, the number of the trap, CR2, the signal, its code and its address.
-      limits[address &+ 184] = .max
-      limits[address &+ 192] = 31
-      limits[address &+ 200] = 31
-      limits[address &+ 304] = 64
-      limits[address &+ 312] = 0x80
-      for place: UInt64 in [216, 320] { limits[address &+ place] = Self.greatestSmallNumber }
+      for (place, limit) in Self.faultLimits { limits[address &+ place] = limit }
     }
   }
+
+  private static let faultLimits: [(place: UInt64, limit: UInt64)] = [
+    (SignalFrame64.segments, SignalFrame64.programSegments), (SignalFrame64.errorCode, 31), (SignalFrame64.trap, 31),
+    (SignalFrame64.signal, 64), (SignalFrame64.code, 0x80), (SignalFrame64.pageFaultAddress, greatestSmallNumber),
+    (SignalFrame64.faultAddress, greatestSmallNumber),
+  ]
 
   /// - Parameter mapped: memory that can be executed, of modules or not.
   init(

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package import CrashpadBytes
+internal import CrashpadSnapshot
 
 /// The plan for redacting one dump: every byte of the output is copied, generated or zero, as decided
 /// before the first byte is written.
@@ -81,7 +82,7 @@ package struct RedactionPlan: Sendable {
     var removed = 0
     for case .words(let range, let address) in segments {
       rule.forEachWord(of: range, at: address, bytes) { word, stays in
-        if stays { kept += 1 } else if word != PointerRule.defaced & rule.wordMask { removed += 1 }
+        if stays { kept += 1 } else if word != removedWord & rule.wordMask { removed += 1 }
       }
     }
     report.keptWords = kept
@@ -113,7 +114,7 @@ package struct RedactionPlan: Sendable {
     let lead = min(range.count, Int((size - address % size) % size))
     writer.zeros(lead)
     rule.forEachWord(of: range, at: address, bytes) { word, stays in
-      let value = stays ? word : PointerRule.defaced
+      let value = stays ? word : removedWord
       if size == 8 { writer.uint64(value) } else { writer.uint32(UInt32(truncatingIfNeeded: value)) }
     }
     writer.zeros((range.count - lead) % rule.wordSize)

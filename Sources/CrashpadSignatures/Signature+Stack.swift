@@ -19,8 +19,7 @@ extension Signature {
   }
 
   init(_ kind: CrashKind, _ entries: [StackEntry], _ version: RuleVersion, of owner: Anchor.Stack = .thread(nil)) {
-    let behind = kind.handlerDepth == 0 ? entries : entries.filter { $0.frame >= kind.handlerDepth }
-    let stack = version == .first ? FirstChoice(kind, entries).stack : SignatureChoice(kind, behind).stack
+    let stack = version == .first ? FirstChoice(kind, entries).stack : SignatureChoice(kind, entries).stack
     let canonical = Self.joined(stack.canonical.map(Self.escaped))
     self.init(
       id: SignatureDigest.text("crashpadctl-sig/\(version.rawValue)\n" + canonical),

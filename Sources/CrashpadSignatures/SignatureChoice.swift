@@ -34,6 +34,11 @@ struct SignatureChoice {
   /// A function of the program that the kernel called for a signal belongs to the handler, unless the fault is there, or the
   /// signal came while a system call waited: then what it interrupted has no part in it.
   private mutating func startBehindCapture() -> Int {
+    if kind.handlerDepth > 0 {
+      let start = entries.firstIndex { $0.frame >= kind.handlerDepth } ?? entries.count
+      stack.skip(0..<start, "handler", "called by the program's own handler of the fault, which ended the process")
+      return start
+    }
     var start = 0
     for index in entries.indices.prefix(Self.captureDepth) {
       guard let rule = entries[index].rule, rule.frameClass == .capture else { continue }

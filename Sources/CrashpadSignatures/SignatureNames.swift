@@ -181,9 +181,7 @@ final class SignatureNames: Sendable {
     let name = name?.utf8.allSatisfy({ $0 == UInt8(ascii: "?") }) == true ? "<unknown>" : name
     if let rule = RuleIndex.rule(name, in: place.module?.name, origin ?? .unknown) { return rule }
     if let rule = Self.linked(name, in: place.module) { return rule }
-    if let module = place.module?.name, Self.kernelModules.contains(where: { module.hasPrefix($0) }) {
-      return Self.kernelCode
-    }
+    if let module = place.module?.name, ModuleIdentity.isOfKernel(module) { return Self.kernelCode }
     if origin?.statesSwiftLibrary == true, place.module?.isInApp == true { return Self.swiftLibrary }
     return isHeader ? Self.header : nil
   }
@@ -208,8 +206,7 @@ final class SignatureNames: Sendable {
     return cLibrary
   }
 
-  /// The names of the kernel's code in a process. Its functions have names only in dumps that have its memory.
-  private static let kernelModules = ["linux-gate.so", "linux-vdso", "[vdso]"]
+  /// The functions have names only in dumps that have the memory.
   private static let kernelCode = FrameRule(.runtime, "kernel-code", "code of the kernel, which is in no file")
 
   static let message = FrameRule(

@@ -18,7 +18,7 @@ struct SignatureStack {
   init(_ entries: [StackEntry], raw kind: CrashKind) {
     self.entries = entries
     decisions = Array(repeating: nil, count: entries.count)
-    raw = [kind.text] + raw(isAbort: kind.isAbort, isHang: kind.isHang)
+    raw = [kind.text] + raw(of: kind)
   }
 
   // MARK: Parts
@@ -81,8 +81,10 @@ struct SignatureStack {
   // MARK: Raw
 
   /// The first frame of the program and the one that it called, by modules alone; without one the first two.
-  private func raw(isAbort: Bool, isHang: Bool) -> [String] {
-    let frames = Array(entries.lazy.filter { !$0.isInlined && !$0.isTailCalled }.prefix(512))
+  private func raw(of kind: CrashKind) -> [String] {
+    let (isAbort, isHang) = (kind.isAbort, kind.isHang)
+    let physical = entries.lazy.filter { !$0.isInlined && !$0.isTailCalled && $0.frame >= kind.handlerDepth }
+    let frames = Array(physical.prefix(512))
     guard let own = frames.firstIndex(where: { $0.isInApp && $0.raw != nil }) else {
       return frames.compactMap(\.raw).prefix(2).map { $0 }
     }

@@ -54,12 +54,15 @@ extension ExceptionSnapshot {
     sending == .kill && isOfItself == true && Self.signalsOfCalls.contains(code)
   }
 
+  /// Linux's signals of faults: SIGILL, SIGTRAP, SIGBUS, SIGFPE, SIGSEGV.
+  package static let faultSignals: Set<UInt32> = [4, 5, 7, 8, 11]
+
   /// SIGPIPE and SIGXFSZ.
   private static let signalsOfCalls: Set<UInt32> = [13, 25]
 
   /// Signals for which minidumps have `si_addr`: of faults, and of system calls. For others Crashpad's have the sender among
   /// the parameters.
-  private static let signalsWithAddress: Set<UInt32> = [4, 5, 7, 8, 11, 31]
+  private static let signalsWithAddress = faultSignals.union([31])
   /// Its first parameter is the kernel's word as it is.
   private static let signalOfInput: UInt32 = 29
 

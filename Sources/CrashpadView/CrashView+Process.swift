@@ -69,8 +69,10 @@ extension CrashView {
     package var threadID: UInt64 { snapshot.threadID }
     package var code: UInt32 { snapshot.code }
     package var info: UInt32? { snapshot.isInfoKnown ? snapshot.info : nil }
-    /// Nil if the input has a signal alone.
-    package var address: UInt64? { snapshot.isAddressKnown ? snapshot.address : nil }
+    /// Nil if the input has a signal alone, or the system gave no address for it.
+    package var address: UInt64? {
+      snapshot.isAddressKnown && !snapshot.isMisalignedSomewhere ? snapshot.address : nil
+    }
     package var codes: [UInt64] { snapshot.codes }
     package var sender: SignalSender? { snapshot.sender }
     package var context: CPUContext? { snapshot.context }

@@ -57,7 +57,7 @@ package struct EvidenceReader: Sendable {
         queue: text(known?.queue), frames: thread.frames.flatMap { reader.frames($0) }, elided: known?.elided ?? [])
       if let anchor, anchor.stack == .thread(thread.index) { made.fault = anchor.line }
       if thread.isCrashed, let ended {
-        let depth = thread.frames[...ended.frame].reduce(0) { $0 + reader.frames($1).count }
+        let depth = thread.frames[...ended.frame].reduce(0) { $0 + $1.lineCount }
         made.frames.removeFirst(depth)
         (made.handlerDepth, made.fault) = (depth, made.fault.flatMap { $0 < depth ? nil : $0 - depth })
       }

@@ -254,6 +254,18 @@ struct FrameEvidenceTests {
     ] { #expect(walk.frames.dropFirst().allSatisfy { $0.trust != .returnAddress }) }
   }
 
+  @Test func `A chain of frame pointers through several frames of no module is followed, and one such number is not`()
+    throws
+  {
+    let made: [UInt64] = [0x29fe_f140_6146, 0x29fe_f15a_04e0]
+    let chain: [UInt64] = [0x7020, made[0], 0, 0, 0x7040, made[1], 0, 0, 0x7060, 0x40_3333, 0, 0, 0, 0x40_4444]
+    let walk = try Self.intel(chain).walk(Self.registers(frame: 0x7000))
+    #expect(walk.frames.map(\.instruction) == [0x40_0100, made[0], made[1], 0x40_3333, 0x40_4444])
+    #expect(walk.frames.dropFirst().allSatisfy { $0.trust == .framePointer })
+    let single: [UInt64] = [0x7020, made[0], 0, 0, 0x7040, 0x40_3333, 0, 0, 0, 0x40_4444]
+    #expect(try !Self.intel(single).walk(Self.registers(frame: 0x7000)).frames.contains { $0.instruction == made[0] })
+  }
+
   @Test func `The code up to a function's return shows its return address, without symbols and rules`() throws {
     // add $16, %rsp; pop %rbx; cmp $-4096, %rax; ja; repz ret
     var code = Self.plain

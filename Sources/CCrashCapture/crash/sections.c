@@ -118,7 +118,7 @@ CRASH_TIME static void write_region(struct dump_writer *writer, uint64_t start, 
 
 // Returns the size of the vDSO, which is in no file, if the thread is in its code; 0 otherwise. Its callers are found by its
 // own rules.
-CRASH_TIME static uint64_t vdso_of(const struct registers *registers) {
+CRASH_TIME static uint64_t vdso_size_around(const struct registers *registers) {
   const uint64_t kPages = 8192;
   if (crash_state.vdso == 0 || registers_program_counter(registers) - crash_state.vdso >= kPages) return 0;
   return memory_readable(crash_state.vdso, kPages);
@@ -134,7 +134,7 @@ CRASH_TIME static void write_context_memory(struct dump_writer *writer, const st
              &stack_size);
   uint64_t starts[kRegisters];
   int count = 0;
-  uint64_t vdso_size = vdso_of(registers);
+  uint64_t vdso_size = vdso_size_around(registers);
   dump_array_start(writer, kThreadContextMemoryRegions);
   if (vdso_size > 0) write_region(writer, crash_state.vdso, vdso_size);
   for (int index = 0; index < kRegisters; index++) {

@@ -78,5 +78,5 @@ extension ExceptionSnapshot {
 
   /// Whether an access was not aligned, and the system does not say where: Linux has no address for it on x86. The address 0 is
   /// aligned.
-  private var isMisalignedSomewhere: Bool { kind == .linuxSignal && code == 7 && info == 1 && address == 0 }
+  package var isMisalignedSomewhere: Bool { kind == .linuxSignal && code == 7 && info == 1 && address == 0 }
 }

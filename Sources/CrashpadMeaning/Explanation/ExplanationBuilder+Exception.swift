@@ -74,6 +74,7 @@ extension ExplanationBuilder {
     let (fault, signal) = (SignalNames.linux.name(of: exception.code), SignalNames.linux.name(of: last))
     result.endedBy = ["The program's own handler for \(fault), by \(signal)."]
     if let thread = crash.crashedThread {
+      // The frame to which the handler returns is the last one of those that are left out.
       note("The kernel called a handler of the program for the fault", thread, frame: -1)
     }
     if !exception.isAddressKnown { result.notKnown.append("The address of the fault: it was removed from the dump.") }

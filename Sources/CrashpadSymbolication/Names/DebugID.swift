@@ -65,9 +65,12 @@ package struct ModuleIdentity: Sendable, Hashable {
 
   /// Why no file can have the module's symbols; nil if one may.
   package var symbolObstacle: SymbolObstacle? {
-    if Self.kernelNames.contains(debugName) { return .kernel }
+    if Self.isOfKernel(debugName) { return .kernel }
     return debugID == nil && buildID.isEmpty ? .noID : nil
   }
+
+  /// Whether a module of Linux with this name, without directories, is code that the kernel maps into each process.
+  package static func isOfKernel(_ name: String) -> Bool { kernelNames.contains(name) }
 
   /// The names that readers of processes, and Breakpad's writers, give the page of code that the kernel maps.
   private static let kernelNames = [

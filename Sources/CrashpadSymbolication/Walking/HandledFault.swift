@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+internal import CrashpadSnapshot
+
 /// A fault for which the kernel called a handler of the program, as its record on the handler's stack says.
 package struct HandledFault: Sendable, Hashable {
   package let signal: UInt32
@@ -6,12 +8,8 @@ package struct HandledFault: Sendable, Hashable {
   /// Nil if `redact` removed it.
   package let address: UInt64?
 
-  /// Signals of faults: SIGILL, SIGTRAP, SIGBUS, SIGFPE, SIGSEGV.
-  private static let signals: Set<UInt32> = [4, 5, 7, 8, 11]
   /// The codes of faults; the last one is SI_KERNEL.
   private static let codes: ClosedRange<Int32> = 1...0x80
-  /// The word with which `redact` replaces values that are not addresses in a module.
-  private static let removed: UInt64 = 0x0def_aced_0def_aced
 
   /// Nil if the signal was sent, or there is no such record.
   ///
@@ -32,33 +30,33 @@ package struct HandledFault: Sendable, Hashable {
   private init?(stated architecture: FrameRegisters.Architecture, _ word: (UInt64) -> UInt64?) {
     guard let place = SignalReturn.siginfoOffset(architecture), let first = word(place), let second = word(place + 8),
       let address = word(place + 16), case let signal = UInt32(truncatingIfNeeded: first),
-      case let code = Int32(truncatingIfNeeded: second), Self.signals.contains(signal), Self.codes.contains(code)
+      case let code = Int32(truncatingIfNeeded: second), ExceptionSnapshot.faultSignals.contains(signal),
+      Self.codes.contains(code)
     else { return nil }
-    (self.signal, self.code, self.address) = (signal, code, address == Self.removed ? nil : address)
+    (self.signal, self.code, self.address) = (signal, code, address == removedWord ? nil : address)
   }
 
   /// The kernel leaves the siginfo out for a handler without SA_SIGINFO. What the processor said of a page fault is saved for all.
   private init?(pageFault word: (UInt64) -> UInt64?) {
-    guard word(Self.trap) == Self.pageFault, let error = word(Self.error), let address = word(Self.addressOfPageFault)
+    guard word(SignalFrame64.trap) == Self.pageFault, let error = word(SignalFrame64.errorCode),
+      let address = word(SignalFrame64.pageFaultAddress)
     else { return nil }
     // Bit 0: the page was there, and the access not allowed.
-    (signal, code, self.address) = (11, error & 1 == 0 ? 1 : 2, address == Self.removed ? nil : address)
+    (signal, code, self.address) = (11, error & 1 == 0 ? 1 : 2, address == removedWord ? nil : address)
   }
 
-  /// The places in the record of x86-64 of the error code, of the number of the trap, and of CR2.
-  private static let (error, trap, addressOfPageFault): (UInt64, UInt64, UInt64) = (192, 200, 216)
   private static let pageFault: UInt64 = 14
 
   /// Whether the processor's trap, which the kernel always saves, fits. Otherwise the siginfo is left over from another one.
   private func agrees(_ word: (UInt64) -> UInt64?) -> Bool {
-    guard let number = word(Self.trap) else { return false }
+    guard let number = word(SignalFrame64.trap) else { return false }
     switch signal {
     case 4: return number == 6
     case 5: return number == 3 || number == 1
     case 8: return [0, 16, 19].contains(number)
     default:
       if number != Self.pageFault { return (10...17).contains(number) || number == 4 || number == 5 }
-      return code == 0x80 || word(Self.addressOfPageFault) == address ?? Self.removed
+      return code == 0x80 || word(SignalFrame64.pageFaultAddress) == address ?? removedWord
     }
   }
 }

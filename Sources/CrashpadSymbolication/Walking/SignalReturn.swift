@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+internal import CrashpadSnapshot
+
 /// The code to which a signal handler returns: it makes the kernel resume the interrupted code. In musl, in Go and on 32-bit
 /// ARM it has no call frame information, so it is recognized by its instructions, and the registers are read from the
 /// kernel's frame.
@@ -40,7 +42,7 @@ enum SignalReturn {
   static func siginfoOffset(_ architecture: FrameRegisters.Architecture) -> UInt64? {
     switch architecture {
     // Behind the ucontext.
-    case .x86_64: 304
+    case .x86_64: SignalFrame64.signal
     case .arm64, .riscv64, .loongarch64: 0
     case .arm, .x86, .ppc64: nil
     }

@@ -105,8 +105,7 @@ extension StackWalker {
   private func mayReturn(
     to address: UInt64, _ next: UInt64, after frame: UInt64, _ callee: Position, isKnown: Bool
   ) -> Bool {
-    // The word with which `redact` and Crashpad's sanitizer replace values that are not addresses in a module.
-    guard address != 0x0def_aced_0def_aced else { return false }
+    guard address != removedWord else { return false }
     // A damaged dump may lack the modules.
     if modules.isEmpty { return true }
     if module(behindCallAt: address) != nil {

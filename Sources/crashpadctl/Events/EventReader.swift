@@ -120,7 +120,7 @@ extension CrashEvent {
     self.init(snapshot, dump, input, cache, options, &mayGetNames)
   }
 
-  /// The same.
+  /// Says, too, whether a later run may find more.
   ///
   /// - Parameter mayGetNames: set if frames have no names because symbols could not be looked up.
   init?(

@@ -63,7 +63,7 @@ struct DumpOutcome {
       let text = isDryRun ? "would be rejected; no report can be made of it" : "rejected; kept as \(path)"
       self = row(Self.rejected, "error: \(text)", isProblem: true)
       keptAs = name
-    case .cleanExit:
+    case .empty:
       self = row(Self.empty, "\(removed): empty, as nothing of a crash was written into it")
     case .busy(let state):
       let holder = LockText.holder(state, now: now)

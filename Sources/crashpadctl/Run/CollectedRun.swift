@@ -121,7 +121,7 @@ struct CollectedRun {
       case .failed(let error)?: dumps[index].processingFailure = Sentences.failure(error, creating: true).text
       case .busy?: dumps[index].processingFailure = "another program works on it"
       case .notTried?: dumps[index].processingFailure = "asked to end before"
-      case .cleanExit?, .gone?, nil: break
+      case .empty?, .gone?, nil: break
       }
     }
   }
