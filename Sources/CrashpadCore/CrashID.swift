@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import CrashpadBytes
 internal import CrashpadDatabase
-internal import CrashpadFiles
+package import CrashpadFiles
 package import CrashpadSnapshot
 package import SystemPackage
 
@@ -19,7 +19,7 @@ extension Dump {
   package func sharedCrashID(_ path: FilePath?) -> UUIDBytes? {
     guard let snapshot else { return nil }
     if snapshot.reportID != .zero { return snapshot.reportID }
-    if let id = pendingID(path) { return id }
+    if let id = file.reportID(path, format) { return id }
     if let incident = snapshot.report?.knownIncident {
       if let id = UUIDBytes(text: incident) { return id }
       let bytes = Array(incident.utf8)
@@ -27,9 +27,12 @@ extension Dump {
     }
     return snapshot.report == nil ? file.withBytes { snapshot.crashDigest(in: $0) } : nil
   }
+}
 
-  /// The id that the report of a pending dump gets, by the dump's name or content. `convert` keeps the name.
-  private func pendingID(_ path: FilePath?) -> UUIDBytes? {
+extension InputFile {
+  /// The id that the report of a dump gets, or has got, by the dump's name, or by its content if it is pending without one.
+  /// `convert` keeps the name. Nil for other files.
+  package func reportID(_ path: FilePath?, _ format: InputFormat) -> UUIDBytes? {
     guard let path, let name = path.lastComponent.flatMap({ FileName($0) }) else { return nil }
     let stem = name.removing(suffix: ".dmp") ?? name.removing(suffix: ".json") ?? name
     if format == .intermediateDump || stem.bytes.contains(UInt8(ascii: "@")),
@@ -41,7 +44,7 @@ extension Dump {
       path.bytes.split(separator: UInt8(ascii: "/")).dropLast().last.map(Array.init)
         == DatabaseLayout.pendingDumps.bytes
     else { return nil }
-    return file.withBytes { ContentID.of($0) }
+    return withBytes { ContentID.of($0) }
   }
 }
 

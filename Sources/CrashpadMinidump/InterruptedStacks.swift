@@ -32,7 +32,7 @@ extension ProcessSnapshot {
       case .riscv64: self = .context(wordSize: 8, stackPointer: 192)
       case .ppc64: self = .context(wordSize: 8, stackPointer: 240)
       case .loongarch64: self = .context(wordSize: 8, stackPointer: 208)
-      case .unknown: return nil
+      case .mips, .mips64, .unknown: return nil
       }
     }
 
@@ -79,7 +79,9 @@ extension ProcessSnapshot {
           guard word(Self.segments64, 2) == SignalFrame64.codeSegment else { return nil }
           // A handler may run on another stack than the kernel has, as those that this project's handler calls.
           if word(Self.segments64 + 6, 2) == SignalFrame64.dataSegment {
-            return region.contains(pointer) || (start <= pointer && pointer - start < count) ? nil : pointer
+            // `redact` removes a size that is no small number.
+            let isInside = count != removedWord && start <= pointer && pointer - start < count
+            return region.contains(pointer) || isInside ? nil : pointer
           }
         }
         guard start <= address else { return nil }

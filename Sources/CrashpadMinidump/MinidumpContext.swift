@@ -2,7 +2,7 @@
 internal import CrashpadBytes
 internal import CrashpadSnapshot
 
-/// The register records of minidumps. Sources: Windows' CONTEXT, Breakpad's `minidump_cpu_{amd64,arm64,x86,arm,riscv,ppc64}.h`,
+/// The register records of minidumps. Sources: Windows' CONTEXT, Breakpad's `minidump_cpu_{amd64,arm64,x86,arm,riscv,ppc64,mips}.h`,
 /// Crashpad's `minidump_context.h`.
 enum MinidumpContext {
   /// Returns nil if the size or the flags do not fit the architecture.
@@ -10,13 +10,14 @@ enum MinidumpContext {
     switch architecture {
     case .x86_64: return readAMD64(range, bytes)
     case .arm64: return readARM64(range, bytes) ?? readOldARM64(range, bytes)
-    case .x86, .arm, .riscv64, .ppc64, .loongarch64, .unknown: return NamedRecord.of(architecture)?.read(range, bytes)
+    case .x86, .arm, .riscv64, .ppc64, .mips, .mips64, .loongarch64, .unknown:
+      return NamedRecord.of(architecture)?.read(range, bytes)
     }
   }
 
   /// The architecture whose size and flags a record has. The larger records come first: those of others are shorter.
   static func architecture(of range: ByteRange, _ bytes: RawSpan) -> CPUArchitecture {
-    [.x86_64, .arm64, .x86, .arm, .riscv64, .ppc64].first { read($0, range, bytes) != nil } ?? .unknown
+    [.x86_64, .arm64, .x86, .arm, .riscv64, .ppc64, .mips, .mips64].first { read($0, range, bytes) != nil } ?? .unknown
   }
 
   private static func readAMD64(_ range: ByteRange, _ bytes: RawSpan) -> CPUContext? {
@@ -104,6 +105,8 @@ enum MinidumpContext {
       case .arm: arm
       case .riscv64: riscv64
       case .ppc64: ppc64
+      case .mips: mips
+      case .mips64: mips64
       case .arm64, .x86_64, .loongarch64, .unknown: nil
       }
     }
@@ -144,6 +147,16 @@ enum MinidumpContext {
       registers: numbered(.ppc64, at: 24)
         + [("pc", 8), ("msr", 16), ("cr", 280), ("lr", 296), ("ctr", 304), ("xer", 288)],
       instructionPointer: 8, stackPointer: 32)
+
+    // Breakpad has 64 bits for registers of either size.
+    private static let mips = NamedRecord(
+      architecture: .mips, wordSize: 4, size: MinidumpFormat.contextMIPSSize, minimumSize: 336, signature: 0x0004_0000,
+      flags: 0x0004_0002, registers: numbered(.mips, at: 8) + others, instructionPointer: 312, stackPointer: 240)
+    private static let mips64 = NamedRecord(
+      architecture: .mips64, wordSize: 8, size: MinidumpFormat.contextMIPSSize, minimumSize: 336,
+      signature: 0x0008_0000, flags: 0x0008_0002, registers: numbered(.mips64, at: 8) + others,
+      instructionPointer: 312, stackPointer: 240)
+    private static let others = [(name: "hi", offset: 264), (name: "lo", offset: 272), (name: "pc", offset: 312)]
 
     private static func numbered(_ architecture: CPUArchitecture, at start: Int) -> [(name: String, offset: Int)] {
       architecture.numberedRegisters.enumerated().map { (name: $1, offset: start + 8 * $0) }

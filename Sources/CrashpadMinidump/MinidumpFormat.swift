@@ -28,6 +28,7 @@ package enum MinidumpFormat {
   package static let contextARMSize = 368
   package static let contextRISCV64Size = 528
   package static let contextPPC64Size = 1152
+  package static let contextMIPSSize = 600
 
   package static let fixedFileInfoSignature: UInt32 = 0xfeef_04bd
 
@@ -45,6 +46,19 @@ struct LocationDescriptor {
   var rva: Int
 
   static let none = LocationDescriptor(size: 0, rva: 0)
+
+  /// Whether there is something, and no place of it: the file begins with its header.
+  var isNowhere: Bool { size > 0 && rva == 0 }
+}
+
+/// The description of a stack that says nothing of its place in the file. Windows writes such: the bytes are in a list of memory.
+struct UnplacedStack {
+  let thread: Int
+  /// The offset of the description.
+  let field: Int
+  let address: UInt64
+  /// In bytes.
+  let size: Int
 }
 
 /// Conversions between the format's numbers and a snapshot's values.

@@ -31,6 +31,10 @@ extension MinidumpReader {
     ofLocationAt field: Int, of offset: Int, minimum: Int = 0, _ rule: Rule, _ path: () -> String, _ bytes: RawSpan
   ) -> ByteRange? {
     let place = location(at: field, bytes)
+    if place.isNowhere {
+      findings.append(Finding(rule, at: offset, path: path()))
+      return nil
+    }
     guard let range = range(rva: place.rva, count: place.size, bytes) else {
       findings.append(
         Finding(

@@ -32,6 +32,8 @@ package struct MinidumpReader {
   var isExhausted = false
   /// The stacks of the threads, which the memory list repeats.
   lazy var stackContents = Set(snapshot.threads.compactMap { $0.stack?.region })
+  /// The stacks whose bytes are in a list of memory, or nowhere.
+  var unplacedStacks: [UnplacedStack] = []
   /// Strings that have been converted, by their offsets.
   var strings: [Int: SnapshotBytes] = [:]
   /// Bytes of names that may still be converted or searched.
@@ -126,6 +128,7 @@ package struct MinidumpReader {
     for stream in MinidumpStreamRow.all {
       if let range = first[stream.type] { stream.read(&self, range, bytes) }
     }
+    placeStacks()
     // Breakpad writes no MiscInfo; /proc/PID/status has the ids of the process and its parent.
     if let status = snapshot.linux?.processStatus, snapshot.system.isLinux {
       if snapshot.processID == nil { snapshot.processID = number("Pid:", in: status, bytes) }

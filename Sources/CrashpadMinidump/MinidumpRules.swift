@@ -29,6 +29,8 @@ package enum MinidumpRules {
     "unknown-context", .warning, "The size or flags of a thread's registers do not match the architecture")
   package static let memoryOutside = Rule(
     "memory-outside", .error, "The bytes of a memory range are outside the file")
+  package static let missingMemory = Rule(
+    "memory-missing", .note, "The description of a memory range has no place in the file, and no list of memory has it")
   package static let unknownArchitecture = Rule(
     "minidump-architecture", .warning, "The processor architecture is unknown")
   package static let codeViewOutside = Rule("codeview-outside", .error, "A CodeView record is outside the file")
@@ -42,7 +44,8 @@ package enum MinidumpRules {
   package static let all = [
     tooShort, badSignature, badVersion, directoryOutside, streamOutside, streamTooShort, duplicateStream,
     overlappingStreams, missingStream, misaligned, countTooLarge, tooManyEntries, stringOutside, stringLength,
-    stringEncoding, stringUnterminated, contextOutside, unknownContext, memoryOutside, unknownArchitecture,
+    stringEncoding, stringUnterminated, contextOutside, unknownContext, memoryOutside, missingMemory,
+    unknownArchitecture,
     codeViewOutside, unknownCodeView, annotationOutside, moduleIndex,
   ]
 }

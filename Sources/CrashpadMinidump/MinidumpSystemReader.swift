@@ -46,10 +46,12 @@ extension MinidumpReader {
   private mutating func architecture(_ number: UInt16, at offset: Int) -> CPUArchitecture {
     switch number {
     case 0: return .x86
+    case 1: return .mips
     case 5: return .arm
     case 9: return .x86_64
     case 12, 0x8003: return .arm64  // 0x8003 was Breakpad's own number.
     case 0x8002: return .ppc64
+    case 0x8004: return .mips64
     case 0x8006: return .riscv64
     default:
       findings.append(

@@ -14,7 +14,14 @@ extension MinidumpReader {
       thread.suspendCount = bytes.int32(at: offset + 4)
       thread.priority = bytes.int32(at: offset + 12)
       thread.dataAddress = bytes.uint64(at: offset + 16)
-      if let region = memoryRegion(at: offset + 24, { "ThreadList[\(index)].Stack" }, bytes), !region.content.isEmpty {
+      if location(at: offset + 32, bytes).isNowhere {
+        unplacedStacks.append(
+          UnplacedStack(
+            thread: index, field: offset + 24, address: bytes.uint64(at: offset + 24),
+            size: location(at: offset + 32, bytes).size))
+      } else if let region = memoryRegion(at: offset + 24, { "ThreadList[\(index)].Stack" }, bytes),
+        !region.content.isEmpty
+      {
         thread.stack = ThreadSnapshot.Stack(region: region)
       }
       thread.context = context(at: offset + 40, { "ThreadList[\(index)].ThreadContext" }, bytes)
@@ -22,8 +29,31 @@ extension MinidumpReader {
     }
   }
 
+  /// Takes stacks from the lists of memory.
+  mutating func placeStacks() {
+    guard !unplacedStacks.isEmpty else { return }
+    let memory = snapshot.extraMemory.sorted { $0.address < $1.address }
+    for stack in unplacedStacks {
+      let behind = memory.indices.partitioningIndex { memory[$0].address > stack.address }
+      let distance = behind > 0 ? stack.address - memory[behind - 1].address : .max
+      guard behind > 0, case let region = memory[behind - 1], distance < UInt64(region.content.count) else {
+        findings.append(
+          Finding(MinidumpRules.missingMemory, at: stack.field, path: "ThreadList[\(stack.thread)].Stack"))
+        continue
+      }
+      let count = min(stack.size, region.content.count - Int(distance))
+      let content = region.content.part(at: Int(distance), count: count)
+      snapshot.threads[stack.thread].stack = ThreadSnapshot.Stack(
+        region: MemoryRegion(address: stack.address, content: content))
+    }
+  }
+
   /// Reads a MINIDUMP_MEMORY_DESCRIPTOR.
   mutating func memoryRegion(at offset: Int, _ path: () -> String, _ bytes: RawSpan) -> MemoryRegion? {
+    if location(at: offset + 8, bytes).isNowhere {
+      findings.append(Finding(MinidumpRules.missingMemory, at: offset, path: path()))
+      return nil
+    }
     guard let range = range(ofLocationAt: offset + 8, of: offset, MinidumpRules.memoryOutside, path, bytes) else {
       return nil
     }
@@ -51,7 +81,7 @@ extension MinidumpReader {
   mutating func readException(_ range: ByteRange, _ bytes: RawSpan) {
     guard check(range, has: MinidumpFormat.exceptionStreamSize, "Exception") else { return }
     let offset = range.offset
-    let code = bytes.uint32(at: offset + 8)
+    let number = bytes.uint32(at: offset + 8)
     let count = Int(bytes.uint32(at: offset + 32))
     if count > 15 {
       findings.append(
@@ -60,7 +90,8 @@ extension MinidumpReader {
           found: .number(UInt64(count))))
     }
     let words = (0..<min(count, 15)).map { bytes.uint64(at: offset + 40 + 8 * $0) }
-    let kind = exceptionKind(code, words)
+    let kind = exceptionKind(number, words)
+    let code = kind == .linuxSignal ? snapshot.system.architecture.commonSignal(number) : number
     // A Mach exception has codes of 64 bits on all processors.
     let codes = kind == .windows ? words.map(narrowed) : words
     var exception = ExceptionSnapshot(kind: kind, threadID: UInt64(bytes.uint32(at: offset)), code: code)

@@ -106,7 +106,9 @@ extension MinidumpNumbers {
     case .arm: 5
     case .x86_64: 9
     // Breakpad's own numbers.
+    case .mips: 1
     case .ppc64: 0x8002
+    case .mips64: 0x8004
     case .riscv64: 0x8006
     case .arm64, .loongarch64, .unknown: 12
     }

@@ -47,6 +47,14 @@ extension MinidumpRedactor {
     ], pointers: [8, 32], link: 296, general: [(24, 1), (40, 30), (304, 1)],
     others: [ByteRange(offset: 312, count: MinidumpFormat.contextPPC64Size - 312)])
 
+  private static let mips = Layout(
+    plain: [ByteRange(offset: 0, count: 8), ByteRange(offset: 328, count: 8)], pointers: [240, 312], link: 256,
+    general: [(8, 29), (248, 1), (264, 2)],
+    others: [
+      ByteRange(offset: 280, count: 32), ByteRange(offset: 320, count: 8),
+      ByteRange(offset: 336, count: MinidumpFormat.contextMIPSSize - 336),
+    ])
+
   private func layout(_ range: ByteRange, _ bytes: RawSpan) -> Layout? {
     /// Whether the context has this size, and a flag for its architecture.
     func has(_ flags: UInt32, at offset: Int, _ size: Int) -> Bool {
@@ -60,6 +68,8 @@ extension MinidumpRedactor {
     case .arm: has(0x4020_0000, at: 0, 72) ? Self.arm : nil
     case .riscv64: has(0x800_0000, at: 0, 264) ? Self.riscv64 : nil
     case .ppc64: has(0x100_0000, at: 0, 320) ? Self.ppc64 : nil
+    case .mips: has(0x4_0000, at: 0, 336) ? Self.mips : nil
+    case .mips64: has(0x8_0000, at: 0, 336) ? Self.mips : nil
     case .loongarch64, .unknown: nil
     }
   }

@@ -8,7 +8,7 @@ extension MinidumpRedactor {
   /// The range of the location descriptor at `field`; nil if it is empty or not in the file.
   func place(at field: Int, _ bytes: RawSpan) -> ByteRange? {
     let place = ByteRange(offset: Int(bytes.uint32(at: field + 4)), count: Int(bytes.uint32(at: field)))
-    return place.count > 0 && place.end <= size ? place : nil
+    return place.count > 0 && place.offset > 0 && place.end <= size ? place : nil
   }
 
   /// Whether a location descriptor is empty, or its range lies in the file and has at most `limit` bytes.

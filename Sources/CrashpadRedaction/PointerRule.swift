@@ -22,6 +22,9 @@ struct PointerRule: Sendable {
   private let keepsSmallNumbers: Bool
   /// The greatest values that stay at some addresses: those of a handler's record that say for which fault it was called.
   private var limits: [UInt64: UInt64] = [:]
+  /// The addresses of the codes in such records. Those of sent signals are negative.
+  private var codes: Set<UInt64> = []
+  private static let codesOfSent: Set<UInt64> = [0xffff_ffff, 0xffff_fffa]
   /// The bit with which Swift marks the frames of asynchronous functions in their saved frame pointers.
   private static let asynchronousFrame: UInt64 = 1 << 60
 
@@ -54,7 +57,12 @@ struct PointerRule: Sendable {
   mutating func keepFaults(ofRecordsAt addresses: [UInt64]) {
     for address in addresses {
       for (place, limit) in Self.faultLimits { limits[address &+ place] = limit }
+      codes.insert(address &+ SignalFrame64.code)
     }
+  }
+
+  private func isCodeOfSent(_ word: UInt64, at place: UInt64) -> Bool {
+    Self.codesOfSent.contains(word) && codes.contains(place)
   }
 
   private static let faultLimits: [(place: UInt64, limit: UInt64)] = [
@@ -115,7 +123,7 @@ struct PointerRule: Sendable {
     var place = address &+ UInt64(lead)
     while offset + wordSize <= range.end {
       let word = word(at: offset, bytes)
-      let isOfFault = !limits.isEmpty && limits[place].map { word <= $0 } == true
+      let isOfFault = !limits.isEmpty && (limits[place].map { word <= $0 } == true || isCodeOfSent(word, at: place))
       body(word, isOfFault || keeps(word) || (followsFramePointer && isSignedCodeAddress(word)))
       followsFramePointer =
         !masks.isEmpty && (word == 0 || (isStackAddress(word) && word & ~Self.asynchronousFrame > place))

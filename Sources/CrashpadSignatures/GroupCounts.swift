@@ -24,6 +24,12 @@ package struct GroupCounts: Sendable, Hashable {
       self.isNamed = isNamed
       self.flags = flags
     }
+
+    /// A measure of what the signature tells: its parts, and more if they have names.
+    var detail: Int { (isNamed ? 1000 : 0) + text.utf8.count { $0 == Self.mark } }
+
+    /// The last byte of the separator of parts.
+    private static let mark: UInt8 = 0xb7
   }
 
   package struct Example: Sendable, Hashable {

@@ -26,13 +26,17 @@ final class SignatureNames: Sendable {
     var entries: [StackEntry] = []
     entries.reserveCapacity(frames.count)
     let go = version == .first ? [] : Self.goModules(frames)
+    let ownFiles = version == .first ? [] : Self.ownFiles(frames)
     var line = 0
     for (number, frame) in frames.enumerated() {
-      let place = Place(frame, number, line, &modules, isGo: frame.frame.module.map { go.contains($0) } ?? false)
+      let place = Place(
+        frame, number, line, &modules, isGo: frame.frame.module.map { go.contains($0) } ?? false, ownFiles: ownFiles)
       line += frame.lineCount
       if version != .first {
-        let (calls, function) = (inlined(place), entry(place))
-        entries += tailCalled(place) + lambda(place, function, calls) + calls + [function]
+        let function = entry(place)
+        let calls = Self.named(inlined(place), function)
+        let caller = number + 1 < frames.count ? frames[number + 1] : nil
+        entries += tailCalled(place) + lambda(place, caller, calls) + calls + [function]
       } else {
         entries.append(entry(place))
       }
@@ -49,12 +53,17 @@ final class SignatureNames: Sendable {
     let module: SignatureModule?
     let offset: UInt64?
     let isGo: Bool
+    /// See `SignatureNames.ownFiles`.
+    let ownFiles: Set<String>
     /// The rule for it if it has no symbol at all, of which a dump without symbols has nothing else.
     let ruleOfUnnamed: FrameRule?
 
-    init(_ frame: Symbolization.Frame, _ number: Int, _ line: Int, _ modules: inout SignatureModules, isGo: Bool) {
+    init(
+      _ frame: Symbolization.Frame, _ number: Int, _ line: Int, _ modules: inout SignatureModules, isGo: Bool,
+      ownFiles: Set<String>
+    ) {
       let unloaded = frame.unloaded.first
-      (self.frame, self.number, self.line, self.isGo) = (frame, number, line, isGo)
+      (self.frame, self.number, self.line, self.isGo, self.ownFiles) = (frame, number, line, isGo, ownFiles)
       module = frame.frame.module.flatMap { modules.module($0) } ?? unloaded.map { modules.unloaded($0.module) }
       offset = frame.frame.moduleOffset ?? unloaded?.offset
       ruleOfUnnamed = frame.symbol == nil ? frame.frame.module.flatMap { modules.ruleOfUnnamed($0) } : nil
@@ -72,6 +81,23 @@ final class SignatureNames: Sendable {
       }
     }
     return modules
+  }
+
+  /// The source files that declare functions outside of the namespace of C++'s library: what they declare in it is the program's,
+  /// such as the hash of one of its types.
+  private static func ownFiles(_ frames: [Symbolization.Frame]) -> Set<String> {
+    var files: Set<String> = []
+    for call in frames.lazy.compactMap(\.symbol).flatMap(\.frames) {
+      guard let file = call.declaredFile, let name = call.qualified ?? call.function, !isOfStandard(name),
+        !SymbolOrigin.isSystemInclude(file)
+      else { continue }
+      files.insert(file)
+    }
+    return files
+  }
+
+  private static func isOfStandard(_ name: String) -> Bool {
+    ["_ZNSt", "_ZNKSt", "_ZSt", "std::"].contains { name.hasPrefix($0) }
   }
 
   // MARK: Functions
@@ -107,10 +133,16 @@ final class SignatureNames: Sendable {
   }
 
   /// The lambda that the function was made to call, if it was inlined there without a trace: the function's types name it.
-  private func lambda(_ place: Place, _ function: StackEntry, _ calls: [StackEntry]) -> [StackEntry] {
-    guard function.rule?.id == "c++-library", !calls.contains(where: \.isOwn),
-      let symbol = place.frame.symbol?.frames.last, let name = symbol.function.flatMap(CallableName.lambda)
+  private func lambda(_ place: Place, _ caller: Symbolization.Frame?, _ calls: [StackEntry]) -> [StackEntry] {
+    guard !calls.contains(where: \.isOwn), let symbol = place.frame.symbol?.frames.last, let function = symbol.function,
+      let name = CallableName.lambda(function)
     else { return [] }
+    // Compilers make one function of those with the same code: this one is not that of a thread, if another one called it.
+    if CallableName.beginsThread(function), let caller = caller?.symbol, !caller.isNearest,
+      caller.frames.last?.function.map(CallableName.startsThreads) == false
+    {
+      return []
+    }
     return [entry(place, name, nil, isInlined: true, symbol)]
   }
 
@@ -127,6 +159,18 @@ final class SignatureNames: Sendable {
     }
   }
 
+  /// GCC gives a lambda of no function neither a name nor an owner where it is inlined: the function has both, if it only calls
+  /// the lambda.
+  private static func named(_ calls: [StackEntry], _ function: StackEntry) -> [StackEntry] {
+    guard let name = function.name, FunctionName.isNumberedLambda(name), calls.contains(where: { $0.name == "λ" })
+    else { return calls }
+    return calls.map { call in
+      var call = call
+      if call.name == "λ" { call.name = name }
+      return call
+    }
+  }
+
   private func entry(
     _ place: Place, _ symbol: String?, _ file: String?, isInlined: Bool,
     _ function: SymbolizedAddress.Frame? = nil, isHeader: Bool = false
@@ -135,19 +179,23 @@ final class SignatureNames: Sendable {
     let value =
       isUnnamed
       ? Value(name: nil, rule: place.ruleOfUnnamed)
-      : value(symbol, in: place, file, isInlined: isInlined, isHeader: isHeader)
+      : value(
+        symbol, in: place, file, isInlined: isInlined, isHeader: isHeader,
+        isOwn: function?.declaredFile.map { place.ownFiles.contains($0) } ?? false)
     return StackEntry(
       frame: place.number, line: place.line + place.frame.lineCount - 1, isInlined: isInlined,
       name: value.name.map {
-        FunctionName.withClosure($0, line: function?.closureLine, number: function?.closureNumber)
+        FunctionName.withClosure($0, lambda: function?.lambda, number: function?.closureNumber)
       }, module: place.module, offset: place.offset,
       address: place.frame.frame.instruction, shownName: symbol,
       rule: place.module == nil && value.name == nil ? nil : value.rule)
   }
 
-  private func value(_ symbol: String?, in place: Place, _ file: String?, isInlined: Bool, isHeader: Bool) -> Value {
+  private func value(
+    _ symbol: String?, in place: Place, _ file: String?, isInlined: Bool, isHeader: Bool, isOwn: Bool
+  ) -> Value {
     let module = place.module?.name
-    let kind = version == .first ? "" : "\0\(isInlined)\(place.isGo)\(isHeader)\(file ?? "")"
+    let kind = version == .first ? "" : "\0\(isInlined)\(place.isGo)\(isHeader)\(isOwn)\(file ?? "")"
     let key = (module ?? "\u{1}") + "\0" + (symbol ?? "\u{1}") + kind
     if let value = known.withLock({ $0.values[key] }) { return value }
     let image = module.map { name in
@@ -159,8 +207,8 @@ final class SignatureNames: Sendable {
       ? name.map(FunctionName.withoutClosure) : symbol.map { FunctionName.compared($0, image: image) }
     // A closure in the code of a file.
     if version != .first, compared?.isEmpty == true { compared = name }
-    let value = Value(
-      name: name, rule: rule(compared, symbol, in: place, file, isInlined: isInlined, isHeader: isHeader))
+    let rule = rule(compared, symbol, in: place, file, isInlined: isInlined, isHeader: isHeader)
+    let value = Value(name: name, rule: isOwn && rule?.id == "c++-library" ? nil : rule)
     known.withLock { known in
       if known.values.count >= Self.capacity { known.values.removeAll() }
       known.values.set(key, value)

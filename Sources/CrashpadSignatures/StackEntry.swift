@@ -35,7 +35,7 @@ struct StackEntry: Sendable {
   /// Whether it ended with a jump to the frame above, so that it has no frame of its own.
   var isTailCalled = false
   /// Normalized; nil without symbols, or if they only have the nearest name before.
-  let name: String?
+  var name: String?
   let module: SignatureModule?
   /// In the module, of the next instruction: the same in every run.
   let offset: UInt64?

@@ -90,8 +90,8 @@ struct TwinSearch {
     return resolved.filter { _, cell in cell.count > 0 }
   }
 
-  /// The counts in which each crash that has several forms (a dump and its minidump) is kept in one: that of the first
-  /// input.
+  /// The counts in which each crash that has several forms (a dump and its minidump) is kept in one: that whose signature tells
+  /// most, as a form may lack symbols or memory; of several such the first input.
   private static func withoutOtherForms(_ cells: Cells) -> Cells {
     var chosen: [ReportForm: (report: WaitingReport, key: GroupCounts.Key)] = [:]
     for (key, cell) in cells {
@@ -122,6 +122,8 @@ struct TwinSearch {
   private static func precedes(
     _ one: (facts: CrashFacts, key: GroupCounts.Key), _ other: (facts: CrashFacts, key: GroupCounts.Key)
   ) -> Bool {
+    let (detail, otherDetail) = (one.key.detail, other.key.detail)
+    if detail != otherDetail { return detail > otherDetail }
     let (first, second) = (one.facts.sortKey, other.facts.sortKey)
     return first == second ? (one.key.id, one.key.raw) < (other.key.id, other.key.raw) : first < second
   }

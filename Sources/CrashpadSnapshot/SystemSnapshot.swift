@@ -11,13 +11,17 @@ public enum CPUArchitecture: String, Sendable, CaseIterable {
   case ppc64
   /// 64-bit LoongArch.
   case loongarch64
+  /// 32-bit MIPS, little-endian. Cores of it are not read.
+  case mips
+  /// The same of 64 bits.
+  case mips64
   case unknown
 
   /// Whether addresses have 32 bits.
-  package var hasNarrowAddresses: Bool { self == .x86 || self == .arm }
+  package var hasNarrowAddresses: Bool { self == .x86 || self == .arm || self == .mips }
 
   /// The names of the general registers by their numbers in DWARF, for processors that have 32 of them and no context of
-  /// their own; else empty. Sources: the psABI documents of RISC-V, LoongArch and 64-bit PowerPC.
+  /// their own; else empty. Sources: the psABI documents of RISC-V, LoongArch, 64-bit PowerPC and MIPS.
   package var numberedRegisters: [String] {
     func row(_ prefix: String, _ numbers: ClosedRange<Int>) -> [String] { numbers.map { "\(prefix)\($0)" } }
     return switch self {
@@ -27,8 +31,23 @@ public enum CPUArchitecture: String, Sendable, CaseIterable {
     case .loongarch64:
       ["zero", "ra", "tp", "sp"] + row("a", 0...7) + row("t", 0...8) + ["r21", "fp"] + row("s", 0...8)
     case .ppc64: row("r", 0...31)
+    case .mips, .mips64:
+      ["zero", "at"] + row("v", 0...1) + row("a", 0...3) + row("t", 0...7) + row("s", 0...7) + row("t", 8...9)
+        + row("k", 0...1) + ["gp", "sp", "fp", "ra"]
     case .arm64, .x86_64, .x86, .arm, .unknown: []
     }
+  }
+
+  /// The number that other processors have for a signal of Linux: MIPS has other ones, as Irix had. The rest of the code knows
+  /// signals by these. Source: arch/mips/include/uapi/asm/signal.h.
+  package func commonSignal(_ number: UInt32) -> UInt32 {
+    guard self == .mips || self == .mips64 else { return number }
+    let common: [UInt32: UInt32] = [
+      // SIGEMT, which nothing sends, has the place of SIGSTKFLT, which nothing sends either.
+      7: 16, 10: 7, 12: 31, 16: 10, 17: 12, 18: 17, 19: 30, 20: 28, 21: 23, 22: 29, 23: 19, 24: 20, 25: 18, 26: 21,
+      27: 22, 28: 26, 29: 27, 30: 24, 31: 25,
+    ]
+    return common[number] ?? number
   }
 }
 

@@ -13,7 +13,7 @@ extension CrashView {
       return [line(snapshot.system.cpuVendor), Self.family(processor)].compactMap { $0 }.joined(separator: " ")
     case .x86_64: return Self.family(processor)
     case .arm: return Self.arm(processor)
-    case .arm64, .riscv64, .ppc64, .loongarch64, .unknown: return nil
+    case .arm64, .riscv64, .ppc64, .loongarch64, .mips, .mips64, .unknown: return nil
     }
   }
 

@@ -19,7 +19,7 @@ package enum TrapInstruction {
         return "brk #0x\(number): the program ended itself; compilers write it for failed checks and unreachable code."
       }
       if word & 0xffff_0000 == 0 { return "udf: an instruction that is never defined." }
-    case .arm, .riscv64, .ppc64, .loongarch64, .unknown: break
+    case .arm, .riscv64, .ppc64, .loongarch64, .mips, .mips64, .unknown: break
     }
     return nil
   }

@@ -72,6 +72,42 @@ struct OwnHandlerTests {
     }
   }
 
+  @Test(
+    .enabled(if: ServerTests.path(of: "gcc") != nil, "gcc is not installed"),
+    arguments: ["abort()", "raise(SIGABRT)"], ["pause();", "for (;;) room++;"])
+  func `A signal that another process sent is the end in every form, though a handler ends the process`(
+    _ end: String, _ wait: String
+  ) throws {
+    let folder = try TemporaryFolder()
+    let program = Self.source.replacing("END", with: end).replacing("FLAGS", with: "SA_SIGINFO | SA_ONSTACK")
+      .replacing("WHERE", with: "0").replacing("return load(count) + 1;", with: "return stay() + load(count);")
+      .replacing(
+        "int main(",
+        with: """
+          #include <stdio.h>
+          __attribute__((noinline)) static int stay(void) {
+            volatile long room = 0;
+            FILE *file = fopen("process.part", "w");
+            fprintf(file, "%d", (int)getpid());
+            fclose(file);
+            rename("process.part", "process");
+            \(wait)
+            return (int)room;
+          }
+          int main(
+          """)
+    try Data(program.utf8).write(to: folder.url("program.c"))
+    let run = "--handler-library '%@' ./program 2>/dev/null"
+    let script = Self.script.replacing(
+      run, with: run + " &\nuntil [ -s process ]; do sleep 0.02; done; sleep 0.1; kill -SEGV $(cat process); wait")
+    let outcome = try Tool.shell(script.replacing("%@", with: "\(try HandlerLibrary.path())"), in: folder)
+    let details: Comment = "\(end) \(wait): \(outcome.text)\(outcome.errorText)"
+    #expect(outcome.text.contains("5 signal:SIGSEGV · "), details)
+    #expect(outcome.text.contains("which sent SIGSEGV"), details)
+    #expect(outcome.text.contains("The program's own handler for SIGSEGV"), details)
+    #expect(!outcome.text.contains("failed assertion"), details)
+  }
+
   @Test(.enabled(if: ServerTests.path(of: "gcc") != nil, "gcc is not installed"))
   func `SIGABRT that a program raises without abort() is not told as one`() throws {
     let folder = try TemporaryFolder()

@@ -163,6 +163,43 @@ struct CommandTests {
     #expect(document["copy_count"].int == 3)
   }
 
+  @Test(arguments: [("a.ips", "z.ips"), ("z.ips", "a.ips")])
+  func `A crash with several forms is in the group of the one that tells most, whatever their names`(
+    whole: String, partial: String
+  ) throws {
+    let folder = try TemporaryFolder()
+    let name = #""symbol":"closure #1 in CartView.refresh()","symbolLocation":16,"#
+    try folder.write(Array(Self.report.utf8), to: whole)
+    try folder.write(Array(Self.report.replacing(name, with: "").utf8), to: partial)
+    let expected = try signature("symbolize --format json \(whole)", folder)
+    #expect(try signature("symbolize --format json \(partial)", folder) != expected)
+    for index in ["", "--index i.sqlite"] {
+      let printed = try Tool.shell("exec crashpadctl group --no-system --format json \(index) .", in: folder)
+      let document = try JSONDocument(printed.output)
+      #expect(document["copy_count"].int == 1)
+      #expect(document["groups"].array.map { $0["text"].string } == [expected[1]])
+    }
+  }
+
+  @Test func `A dump and the minidump that convert makes of it are one crash, whatever the minidump's name`() throws {
+    let folder = try TemporaryFolder()
+    let id = "1b4e28ba-2fa1-41d2-883f-0016d3cca427"
+    try folder.write(SynthDump(.tiny(seed: 3)).bytes, to: "com.example.app@\(id)")
+    try folder.write(SynthDump(.tiny(seed: 4)).bytes, to: "other.idump")
+    let result = try Tool.shell(
+      """
+      crashpadctl convert -q com.example.app@\(id) -o first.dmp
+      crashpadctl convert -q other.idump -o second.dmp
+      crashpadctl inspect --format json first.dmp > first.json; crashpadctl inspect --format json second.dmp > second.json
+      exec crashpadctl group --no-system --format json com.example.app@\(id) first.dmp
+      """, in: folder)
+    let document = try JSONDocument(result.output)
+    #expect(document["crash_count"].int == 1)
+    #expect(document["copy_count"].int == 1)
+    #expect(try JSONDocument(Data(folder.bytes(of: "first.json")))["process"]["report_id"].string == id)
+    #expect(try JSONDocument(Data(folder.bytes(of: "second.json")))["process"]["report_id"].string == nil)
+  }
+
   @Test(arguments: ["report.ips", "dump.idump"])
   func `Redaction keeps the signature`(name: String) throws {
     let folder = try TemporaryFolder()

@@ -85,7 +85,35 @@ struct CallInstructionTests {
     }
   }
 
+  @Test func `Calls of MIPS are known, before the instruction that runs before the function`() {
+    let nop: [UInt8] = [0, 0, 0, 0]
+    // jalr $t9; jalr.hb $t9
+    for word: UInt32 in [0x0320_f809, 0x0320_fc09] {
+      for processor in [FrameRegisters.Architecture.mips, .mips64] {
+        #expect(Self.call(Self.bytes(word) + nop, processor) == .indirect)
+      }
+    }
+    // jr $ra; jalr $zero, $t9; j; beq; bltz
+    for word: UInt32 in [0x03e0_0008, 0x0320_0009, 0x0800_0000, 0x1000_0001, 0x0400_0001] {
+      #expect(Self.call(Self.bytes(word) + nop, .mips) == nil)
+      #expect(Self.call(nop + Self.bytes(0x0320_f809), .mips) == nil)
+    }
+    // jal, within 256 MiB
+    #expect(Self.call(Self.bytes(0x0c00_0040) + nop, .mips) == .direct(Self.end & ~0xfff_ffff | 0x100))
+  }
+
   // MARK: Every distance
+
+  @Test func `BAL of MIPS has 18 bits, and counts from the instruction behind it`() {
+    for distance in Self.distances(bits: 18, unit: 4) {
+      let bits = UInt32(truncatingIfNeeded: distance >> 2) & 0xffff
+      let expected = CallInstruction.direct(Self.end &- 4 &+ UInt64(bitPattern: distance))
+      // bal, bltzal
+      for word: UInt32 in [0x0411_0000, 0x0490_0000] {
+        #expect(Self.call(Self.bytes(word | bits) + [0, 0, 0, 0], .mips64) == expected, "\(distance)")
+      }
+    }
+  }
 
   /// Distances with one bit, all bits up to one, and their negatives, that fit into a number of bits.
   private static func distances(bits: Int64, unit: Int64) -> [Int64] {

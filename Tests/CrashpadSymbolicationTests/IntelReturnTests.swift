@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import CrashpadFiles
+import CrashpadSnapshot
 import Foundation
 import SystemPackage
 import Testing
@@ -100,6 +101,57 @@ struct IntelReturnTests {
       (known, places) = (known + found.known, places + found.places)
     }
     #expect(known >= places / 20, "\(known) of \(places) places lead to a return, seed \(seed)")
+  }
+
+  @Test func `Random bytes are read within their bounds, and ways through them end`() throws {
+    let seed = UInt64.random(in: 0 ... .max)
+    var random = SplitMix64(seed: seed)
+    // Bytes that are often part of an instruction lead further than others.
+    let usual: [UInt8] = [
+      0x0f, 0x48, 0x41, 0x66, 0xf3, 0xc3, 0xc9, 0x5d, 0x83, 0x8d, 0xc4, 0x62, 0xec, 0x74, 0xeb, 0x24,
+    ]
+    for _ in 0..<Soak.times(400_000, or: 4_000) {
+      let bytes = (0..<48).map { _ in
+        Bool.random(using: &random) ? usual.randomElement(using: &random)! : UInt8.random(in: 0...255, using: &random)
+      }
+      for isWide in [true, false] {
+        let instruction = Self.code(bytes, isWide: isWide).instruction(at: 0)
+        #expect(instruction.map { (1...15).contains($0.length) } ?? true, "\(bytes), seed \(seed)")
+        for isBehindCall in [true, false] {
+          let way = Self.way(bytes, isWide: isWide, isBehindCall: isBehindCall, knowsFramePointer: !isBehindCall)
+          // Behind a call nothing is pushed.
+          #expect(!isBehindCall || way.map { $0.address.distance >= 0 } ?? true, "\(bytes), seed \(seed)")
+        }
+      }
+    }
+  }
+
+  @Test(.enabled(if: Disassembly.isInstalled, "capstone is not installed"))
+  func `Instructions have the lengths that capstone says`() throws {
+    let seed = UInt64.random(in: 0 ... .max)
+    var random = SplitMix64(seed: seed)
+    var read = 0
+    for name in Self.libraries {
+      guard let path = Self.folders.map({ $0 + name }).first(where: { FileManager.default.fileExists(atPath: $0) })
+      else { continue }
+      let elf = try ElfSymbols(FilePath(path))
+      let size = UInt64(try FileManager.default.attributesOfItem(atPath: path)[.size] as? Int ?? 0)
+      let text = try #require(elf.sectionAddress(".text"))
+      for _ in 0..<Soak.times(20_000, or: 200) {
+        // Any place: code that was entered at a wrong byte has rare instructions, too.
+        let place = UInt64.random(in: text...(text + size), using: &random)
+        let words = [elf.code(at: place), elf.code(at: place &+ 8)].compactMap { $0 }
+        guard words.count == 2, let instruction = IntelInstruction(words[0], words[1], isWide: true) else { continue }
+        // The length of an unknown one is not used.
+        guard instruction.effect != .unknown else { continue }
+        let bytes = words.flatMap { word in (0..<8).map { UInt8(truncatingIfNeeded: word >> (8 * UInt64($0))) } }
+        let lines = Disassembly(at: place, in: bytes, before: 0, .x86_64)?.lines
+        guard let line = lines?.first, let text = line.text else { continue }
+        read += 1
+        #expect(UInt64(line.bytes.count) == instruction.length, "\(text): \(bytes), seed \(seed)")
+      }
+    }
+    #expect(read > 0, "seed \(seed)")
   }
 
   private static let folders = ["/usr/lib/x86_64-linux-gnu/", "/lib/x86_64-linux-gnu/", "/usr/lib64/", "/lib64/"]

@@ -182,7 +182,7 @@ struct StackWalkerTests {
     let machines: [(CPUArchitecture, FrameRegisters.Architecture, registers: Int)] = [
       (.arm64, .arm64, 33), (.x86_64, .x86_64, 17), (.x86, .x86, 9), (.arm, .arm(framePointer: 7), 16),
       (.arm, .arm(framePointer: 11), 16), (.riscv64, .riscv64, 33), (.loongarch64, .loongarch64, 33),
-      (.ppc64, .ppc64, 34),
+      (.ppc64, .ppc64, 34), (.mips, .mips, 33), (.mips64, .mips64, 33),
     ]
     let empty = try machines.map { try TestProcess($0.0) }
     for _ in 0..<400 {

@@ -11,6 +11,7 @@ enum MinidumpContext {
       case .arm: arm(thread)
       case .riscv64: riscv64(thread)
       case .ppc64: ppc64(thread)
+      case .mips, .mips64: mips(thread, flags: processor == .mips ? 0x0004_000e : 0x0008_000e)
       }
     precondition(out.count == processor.contextSize, "context of \(processor) has \(out.count) bytes")
     return out
@@ -104,6 +105,18 @@ enum MinidumpContext {
     // ra sp gp tp t0 t1 t2 s0, which is the frame pointer, and the others.
     let registers = [thread.pc, thread.lr, thread.sp] + g[0..<5] + [thread.fp] + g[5..<28]
     var out = Bytes.of(UInt32(0x0800_0003)) + Bytes.of(UInt32(0)) + Bytes.of(registers)
+    out += thread.vectors.prefix(256)
+    out.appendZeros(8)
+    return out
+  }
+
+  /// Breakpad's `MDRawContextMIPS`: flags, the 32 registers, hi, lo, three more pairs of these with their flags, epc, the bad
+  /// address, status, cause, f0–f31, fcsr, fir.
+  private static func mips(_ thread: MinidumpThreadTruth, flags: UInt32) -> [UInt8] {
+    var out = Bytes.of(flags) + Bytes.of(UInt32(0))
+    out += Bytes.of([0] + thread.general[0..<28] + [thread.sp, thread.fp, thread.lr, 0x1111, 0x2222])
+    out.appendZeros(32)
+    out += Bytes.of([thread.pc, 0x10]) + Bytes.of(UInt32(0x33)) + Bytes.of(UInt32(8))
     out += thread.vectors.prefix(256)
     out.appendZeros(8)
     return out

@@ -9,6 +9,8 @@ public enum MinidumpProcessor: String, CaseIterable, Sendable {
   case arm
   case riscv64
   case ppc64
+  case mips
+  case mips64
 
   /// `PROCESSOR_ARCHITECTURE_*` and Breakpad's own number.
   public var number: UInt16 {
@@ -20,6 +22,8 @@ public enum MinidumpProcessor: String, CaseIterable, Sendable {
     case .arm64Old: 0x8003
     case .riscv64: 0x8006
     case .ppc64: 0x8002
+    case .mips: 1
+    case .mips64: 0x8004
     }
   }
 
@@ -32,10 +36,11 @@ public enum MinidumpProcessor: String, CaseIterable, Sendable {
     case .arm64Old: 796
     case .riscv64: 528
     case .ppc64: 1152
+    case .mips, .mips64: 600
     }
   }
 
-  var is64Bit: Bool { self != .x86 && self != .arm }
+  var is64Bit: Bool { self != .x86 && self != .arm && self != .mips }
 }
 
 /// `PlatformId` of the system information.

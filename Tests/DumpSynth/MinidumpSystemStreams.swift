@@ -31,7 +31,7 @@ extension MinidumpStreams {
     case .arm, .arm64, .arm64Old:
       writer.put(0x410f_d0b0, 4, at: start + 32)
       writer.put(0x00ff, 4, at: start + 36)
-    case .x86_64, .riscv64, .ppc64:
+    case .x86_64, .riscv64, .ppc64, .mips, .mips64:
       writer.put(0x1004, 8, at: start + 32)
     }
     writer.putRVA(writer.utf16(text, "systemInfo.csdVersion"), at: start + 24, "systemInfo.csdVersion")

@@ -58,6 +58,22 @@ struct MicrodumpTests {
     #expect(!exception.isInfoKnown && exception.context != nil)
   }
 
+  @Test(
+    "Signals of MIPS, which have other numbers there, are known by the common ones",
+    arguments: [(10, 7), (12, 31), (11, 11), (6, 6), (16, 10), (17, 12), (18, 17)] as [(UInt32, UInt32)])
+  func signalsOfMIPS(number: UInt32, common: UInt32) throws {
+    for processor in [MinidumpProcessor.mips, .mips64] {
+      let log = Reading(SynthMicrodump(processor, signal: (number, "SIGBUS", 0x10)).bytes)
+      #expect(log.snapshot?.exception?.code == common)
+      let dump = Example.small(processor, .linux)
+      let bytes = dump.writing(UInt64(number), width: 4, at: dump.value("exception.rva") + 8)
+      let minidump = MinidumpReaderTests.Reading(bytes)
+      #expect(minidump.snapshot?.exception?.code == common)
+    }
+    let other = Reading(SynthMicrodump(.arm, signal: (number, "SIGBUS", 0x10)).bytes)
+    #expect(other.snapshot?.exception?.code == number)
+  }
+
   @Test("Lines without the log's tag are read too, and those of other processes are not")
   func tags() throws {
     var plain = SynthMicrodump(.x86_64, .linux)

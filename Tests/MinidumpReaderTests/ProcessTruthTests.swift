@@ -19,6 +19,8 @@ struct ProcessTruthTests {
         case .arm: .arm
         case .riscv64: .riscv64
         case .ppc64: .ppc64
+        case .mips: .mips
+        case .mips64: .mips64
         }
       #expect(system.architecture == architecture, "\(example)")
       let (name, version, build): (OperatingSystem, [Int32], String) =

@@ -61,6 +61,8 @@ extension RuleCase {
         MinidumpRules.memoryOutside, "ThreadList[0].Stack", at: stack,
         linux.setting("threadList[0].stack.rva", to: 0xffff_fff0)),
       RuleCase(
+        MinidumpRules.missingMemory, "MemoryList[2]", at: list + 4 + 32, linux.setting("memoryList[2].rva", to: 0)),
+      RuleCase(
         MinidumpRules.memoryOutside, "Memory64List[0]", at: list64 + 16, full.setting("memory64List.base.rva", to: .max)
       ),
       RuleCase(

@@ -61,6 +61,26 @@ struct ThreadTruthTests {
     }
   }
 
+  @Test("A stack without a place in the file is taken from the memory list, and is never the file's header")
+  func unplacedStacks() throws {
+    let whole = Example.small(.x86_64, .linux)
+    let stacks = try #require(Reading(whole.bytes).snapshot).threads.map { $0.stack?.region }
+    let unplaced = whole.setting("threadList[0].stack.rva", to: 0)
+    let reading = Reading(unplaced)
+    #expect(try #require(reading.snapshot).threads.map { $0.stack?.region } == stacks)
+    #expect(reading.codes.isEmpty)
+    // The description is longer than what was captured.
+    let place = whole.field("threadList[0].stack.rva").offset - 12
+    var longer = unplaced
+    longer.overwrite(UInt64(try #require(stacks[0]).content.count + 4096), width: 4, at: place + 8)
+    #expect(try #require(Reading(longer).snapshot).threads[0].stack?.region == stacks[0])
+    // No list of memory has it.
+    var elsewhere = unplaced
+    elsewhere.overwrite(0x10, width: 8, at: place)
+    #expect(try #require(Reading(elsewhere).snapshot).threads[0].stack == nil)
+    #expect(Reading(elsewhere).codes == ["memory-missing"])
+  }
+
   @Test("Registers are those of the processor's own record", arguments: Layout.allCases)
   func registers(_ layout: Layout) throws {
     for example in layout.examples {
@@ -69,7 +89,7 @@ struct ThreadTruthTests {
       for (thread, truth) in zip(threads, example.dump.threads) {
         let context = try #require(thread.context, "\(example)")
         #expect(Dictionary(context) == TrueRegisters.of(truth, processor), "\(example)")
-        let mask: UInt64 = [.x86, .arm].contains(processor) ? 0xffff_ffff : .max
+        let mask: UInt64 = [.x86, .arm, .mips].contains(processor) ? 0xffff_ffff : .max
         #expect(context.instructionPointer == truth.pc & mask)
         #expect(context.stackPointer == truth.sp & mask)
         checkVectors(context, truth, example.reading)
@@ -168,6 +188,8 @@ struct ThreadTruthTests {
       case .arm: .arm
       case .riscv64: .riscv64
       case .ppc64: .ppc64
+      case .mips: .mips
+      case .mips64: .mips64
       }
     #expect(snapshot.system.architecture == architecture)
     #expect(snapshot.threads.allSatisfy { $0.context != nil } && snapshot.exception?.context != nil)
@@ -240,6 +262,14 @@ enum TrueRegisters {
       registers.merge([
         "msr": 0x8000_0000_0000_d033, "cr": 0x4400_0000, "xer": 0x2000_0000, "lr": thread.lr, "ctr": 0x1234,
       ]) { $1 }
+    case .mips, .mips64:
+      let names = ["at"] + row("v", 0...1) + row("a", 0...3) + row("t", 0...7) + row("s", 0...7)
+      for (index, name) in (names + row("t", 8...9) + row("k", 0...1) + ["gp"]).enumerated() {
+        registers[name] = g[index]
+      }
+      registers.merge(["zero": 0, "sp": thread.sp, "fp": thread.fp, "ra": thread.lr, "pc": thread.pc]) { $1 }
+      registers.merge(["hi": 0x1111, "lo": 0x2222]) { $1 }
+      if processor == .mips { for name in registers.keys { registers[name]! &= 0xffff_ffff } }
     }
     return registers
   }

@@ -161,6 +161,7 @@ extension Samples {
     "damaged-context-outside.dmp": field("threadList[1].context.rva", 0xffff_0000),
     "damaged-unknown-context.dmp": field("threadList[1].context.size", 100),
     "damaged-memory-outside.dmp": field("memoryList[2].rva", 0xffff_0000),
+    "damaged-memory-missing.dmp": field("memoryList[2].rva", 0),
     "damaged-minidump-architecture.dmp": pointedTo("systemInfo.rva", 77, width: 2),
     "damaged-codeview-outside.dmp": field("moduleList[1].codeView.rva", 0xffff_0000),
     "damaged-unknown-codeview.dmp": pointedTo("moduleList[1].codeView.rva", 0x3133_4e42, width: 4),

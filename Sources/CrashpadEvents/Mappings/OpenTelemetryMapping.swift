@@ -112,7 +112,7 @@ enum OpenTelemetryMapping {
     case .x86: "x86"
     case .arm: "arm32"
     case .ppc64: "ppc64"
-    case .riscv64, .loongarch64, .unknown: nil
+    case .riscv64, .loongarch64, .mips, .mips64, .unknown: nil
     }
   }
 }

@@ -72,10 +72,11 @@ extension ExplanationBuilder {
   /// The program's own handler of a fault ended the process.
   private mutating func explainEnd(byHandlerOf exception: ExceptionSnapshot, _ last: UInt32) {
     let (fault, signal) = (SignalNames.linux.name(of: exception.code), SignalNames.linux.name(of: last))
-    result.endedBy = ["The program's own handler for \(fault), by \(signal)."]
+    let isSent = exception.sending != nil
+    result.endedBy = ["The program's own handler for \(fault), by \(signal)."] + (isSent ? result.endedBy : [])
     if let thread = crash.crashedThread {
       // The frame to which the handler returns is the last one of those that are left out.
-      note("The kernel called a handler of the program for the fault", thread, frame: -1)
+      note("The kernel called a handler of the program for the \(isSent ? "signal" : "fault")", thread, frame: -1)
     }
     if !exception.isAddressKnown { result.notKnown.append("The address of the fault: it was removed from the dump.") }
   }

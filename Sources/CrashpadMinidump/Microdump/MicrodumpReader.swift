@@ -138,7 +138,8 @@ package struct MicrodumpReader {
     guard words.count >= 4, let signal = UInt32(words[1], radix: 16), let address = UInt64(words[3], radix: 16) else {
       return false
     }
-    var exception = ExceptionSnapshot(kind: .linuxSignal, threadID: 0, code: signal)
+    let code = snapshot.system.architecture.commonSignal(signal)
+    var exception = ExceptionSnapshot(kind: .linuxSignal, threadID: 0, code: code)
     exception.address = address
     exception.isInfoKnown = false
     self.exception = exception

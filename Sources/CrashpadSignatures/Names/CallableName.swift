@@ -1,21 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
+internal import CrashpadBytes
 internal import CrashpadSymbolication
 
 /// Functions of C++'s library that do nothing but call what they were made for.
 enum CallableName {
   private static let callers = [
-    "std::_Function_handler<", "std::thread::_State_impl<", "std::__1::__function::__func<",
+    "std::_Function_handler<", "std::thread::_State_impl<", "std::__1::__function::__func<", "tbb::detail::",
+    "boost::detail::function::", "boost::asio::detail::", "absl::", "folly::detail::function::",
   ]
+  /// The beginnings of their mangled names.
+  private static let prefixes = ["_ZNSt", "_ZN3tbb6detail", "_ZN5boost", "_ZN4absl", "_ZN5folly6detail"]
   private static let maximumDepth = 6
 
   /// The call operator of the lambda that a function calls, as demanglers print it; nil of other functions.
   static func lambda(_ symbol: String) -> String? {
-    guard symbol.hasPrefix("_ZNSt"), symbol.utf8.count <= 4096, let name = Demangler.demangle(symbol, .full) else {
-      return nil
-    }
+    guard prefixes.contains(where: { symbol.hasPrefix($0) }), symbol.utf8.count <= 4096,
+      symbol.containsBytes("Ul") || symbol.containsBytes("$_"), let name = Demangler.demangle(symbol, .full)
+    else { return nil }
     guard callers.contains(where: { name.hasPrefix($0) }) else { return nil }
     return lambda(in: NameText(name), depth: 0).map { $0 + "::operator()() const" }
   }
+
+  /// Whether a function is the first one of a thread of C++.
+  static func beginsThread(_ symbol: String) -> Bool { symbol.hasPrefix("_ZNSt6thread11_State_impl") }
+
+  /// Whether a function is that of the library which calls the first one.
+  static func startsThreads(_ symbol: String) -> Bool { symbol.hasPrefix("execute_native_thread_routine") }
 
   /// The first lambda among the types in the first list of a name.
   private static func lambda(in name: NameText, depth: Int) -> String? {

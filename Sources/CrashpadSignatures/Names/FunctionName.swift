@@ -68,13 +68,20 @@ package enum FunctionName {
   }
 
   /// - Parameters:
-  ///   - line: of a lambda, the number of lines between it and its function, which takes the place of its number: compilers
-  ///     count in different ways.
+  ///   - lambda: the place of a lambda in its function, which takes the place of its number.
   ///   - number: of a closure of Rust, its number, from 0.
-  static func withClosure(_ name: String, line: Int?, number: Int?) -> String {
-    if let line { return marked(name, "λ", "+\(line)") }
+  static func withClosure(_ name: String, lambda: LambdaPlace?, number: Int?) -> String {
+    if let lambda {
+      return marked(name, "λ", "+\(lambda.line)" + (lambda.rank > 0 ? ".\(lambda.rank + 1)" : ""))
+    }
     if let number, number > 0 { return marked(name, "{{closure}}", "\(number + 1)") }
     return name
+  }
+
+  /// Whether a name is that of a lambda with its owner and its number, as "table::λ2".
+  static func isNumberedLambda(_ name: String) -> Bool {
+    let owner = NameText(name.utf8.reversed().drop(while: NameText.isDigit).reversed())
+    return owner.bytes.count < name.utf8.count && owner.hasSuffix("::λ")
   }
 
   /// `suffix` in place of the number behind the last `mark`.

@@ -291,8 +291,8 @@ final class DwarfSections {
   struct Place {
     /// With its namespaces and types.
     var qualified: String?
-    /// The number of lines between a lambda and its function.
-    var closureLine: Int?
+    /// The place of a lambda in its function.
+    var lambda: LambdaPlace?
     /// The number of a closure of Rust in its function.
     var closureNumber: Int?
     /// The path of the file that declares it.
@@ -312,10 +312,10 @@ final class DwarfSections {
       let line = nameEntry(at: first.start)?.0.line ?? line, let start = self.declaration(of: function.start)?.line,
       line >= start
     {
-      place.closureLine = Int(clamping: line - start)
+      place.lambda = lambdaPlace(first.start, line, in: function, from: start, unit: unit)
     }
     if let first = owners.first, first.kind == .type, isCallable(first) {
-      place.closureLine = lambdaLine(ofTemplateAt: first.start, depth: 0)
+      place.lambda = lambdaPlace(ofTemplateAt: first.start, depth: 0)
     }
     if names.linkage == nil, let short { place.qualified = qualified(short, by: owners) }
     return place
@@ -337,22 +337,43 @@ final class DwarfSections {
   /// Deeper than types of one call nest: a state of a tuple of an object.
   private static let mostTemplates = 4
 
-  /// The number of lines between the lambda for which a template was made and the lambda's function; nil if there is none.
-  private func lambdaLine(ofTemplateAt offset: UInt64, depth: Int) -> Int? {
+  /// The place of the lambda for which a template was made; nil if there is none.
+  private func lambdaPlace(ofTemplateAt offset: UInt64, depth: Int) -> LambdaPlace? {
     for type in templateTypes(at: offset) {
-      if let line = lambdaLine(ofTypeAt: type) { return line }
-      if depth < Self.mostTemplates, let line = lambdaLine(ofTemplateAt: type, depth: depth + 1) { return line }
+      if let place = lambdaPlace(ofTypeAt: type) { return place }
+      if depth < Self.mostTemplates, let place = lambdaPlace(ofTemplateAt: type, depth: depth + 1) { return place }
     }
     return nil
   }
 
-  private func lambdaLine(ofTypeAt offset: UInt64) -> Int? {
+  private func lambdaPlace(ofTypeAt offset: UInt64) -> LambdaPlace? {
     guard let (entry, unit) = nameEntry(at: offset), let line = entry.line,
       entry.name.flatMap({ text($0, unit: unit) })?.hasPrefix("<lambda") ?? true,
       let function = owners(of: offset, unit: unit).first(where: { $0.kind == .function }),
       let start = declaration(of: function.start)?.line, line >= start
     else { return nil }
-    return Int(clamping: line - start)
+    return lambdaPlace(offset, line, in: function, from: start, unit: unit)
+  }
+
+  /// - Parameters:
+  ///   - type: the entry of the lambda's type.
+  ///   - line: its line.
+  ///   - start: that of its function.
+  private func lambdaPlace(
+    _ type: UInt64, _ line: UInt64, in function: EntryScope, from start: UInt64, unit number: Int
+  ) -> LambdaPlace {
+    let all = scopes(of: number)
+    let first = all.indices.partitioningIndex { all[$0].start > function.start }
+    let end = min(type, function.end)
+    // A function of a hostile file may have any number of types.
+    let before = all[first...].prefix(Self.mostSteps).prefix { $0.start < end }
+    let rank = before.count { scope in
+      guard scope.kind == .type, let (entry, unit) = nameEntry(at: scope.start), entry.line == line else {
+        return false
+      }
+      return entry.name.flatMap { text($0, unit: unit) }?.hasPrefix("<lambda") ?? true
+    }
+    return LambdaPlace(line: Int(clamping: line - start), rank: rank)
   }
 
   private func templateTypes(at offset: UInt64) -> [UInt64] {

@@ -204,7 +204,7 @@ final class DwarfUnit {
     -> SymbolizedAddress.Frame
   {
     SymbolizedAddress.Frame(
-      function: name, location: location, qualified: place.qualified, closureLine: place.closureLine,
+      function: name, location: location, qualified: place.qualified, lambda: place.lambda,
       closureNumber: place.closureNumber, declaredFile: place.file)
   }
 

@@ -92,6 +92,7 @@ extension ElfFile {
     case EM_RISCV where is64: .riscv64
     case EM_LOONGARCH where is64: .loongarch64
     case EM_PPC64 where isLittleEndian: .ppc64
+    case EM_MIPS where isLittleEndian: is64 ? .mips64 : .mips
     default: nil
     }
   }

@@ -61,6 +61,7 @@ package struct FrameRules: Sendable {
     case .riscv64: registers[2] != nil && registers[5] != nil
     case .loongarch64: registers[3] != nil && registers[12] != nil
     case .ppc64: registers[1] != nil && registers[0] != nil
+    case .mips, .mips64: registers[29] != nil && registers[8] != nil
     }
   }
 

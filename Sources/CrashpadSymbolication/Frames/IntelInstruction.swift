@@ -159,14 +159,12 @@ private struct Decoder {
   // MARK: Instructions
 
   mutating func decode() -> IntelInstruction.Effect? {
-    while let byte = next, isPrefix(byte) {
+    while let byte = next, isPrefix(byte) || isWide && byte >> 4 == 4 {
       place += 1
+      // The prefix of 64 bits counts just before the operation only.
+      prefix = isPrefix(byte) ? 0 : byte
       if byte == 0x66 { isShort = true }
       if byte == 0xf2 || byte == 0xf3 { repeats = byte }
-    }
-    if isWide, let byte = next, byte >> 4 == 4 {
-      prefix = byte
-      place += 1
     }
     guard let code = byte() else { return nil }
     if code == 0x0f { return byte().flatMap { extended($0) } }

@@ -13,6 +13,8 @@ package struct FrameRegisters: Sendable {
     case riscv64
     case loongarch64
     case ppc64
+    case mips
+    case mips64
 
     /// The number of registers; the last one is the instruction pointer.
     var count: Int {
@@ -25,8 +27,8 @@ package struct FrameRegisters: Sendable {
       case .x86: 9
       // r0 to r12, sp, lr, pc
       case .arm: 16
-      // x0 to x31, or r0 to r31, pc
-      case .riscv64, .loongarch64: 33
+      // x0 to x31, r0 to r31, or $0 to $31, pc
+      case .riscv64, .loongarch64, .mips, .mips64: 33
       // r0 to r31, lr, pc
       case .ppc64: 34
       }
@@ -35,8 +37,8 @@ package struct FrameRegisters: Sendable {
     /// The size of an address, in bytes.
     var addressSize: UInt64 {
       switch self {
-      case .arm64, .x86_64, .riscv64, .loongarch64, .ppc64: 8
-      case .x86, .arm: 4
+      case .arm64, .x86_64, .riscv64, .loongarch64, .ppc64, .mips64: 8
+      case .x86, .arm, .mips: 4
       }
     }
 
@@ -53,6 +55,7 @@ package struct FrameRegisters: Sendable {
       case .riscv64: 8
       case .loongarch64: 22
       case .ppc64: 31
+      case .mips, .mips64: 30
       }
     }
 
@@ -65,6 +68,7 @@ package struct FrameRegisters: Sendable {
       case .riscv64: 2
       case .loongarch64: 3
       case .ppc64: 1
+      case .mips, .mips64: 29
       }
     }
 
@@ -77,6 +81,7 @@ package struct FrameRegisters: Sendable {
       case .arm: 14
       case .riscv64, .loongarch64: 1
       case .ppc64: 32
+      case .mips, .mips64: 31
       case .x86_64, .x86: nil
       }
     }
@@ -97,6 +102,8 @@ package struct FrameRegisters: Sendable {
       case .loongarch64: [2] + Array(21...31)
       // The pointers to the table of contents and to the thread, r14 to r31
       case .ppc64: [2] + Array(13...31)
+      // s0 to s7, gp, fp
+      case .mips, .mips64: Array(16...23) + [28, 30]
       }
     }
 
@@ -110,6 +117,7 @@ package struct FrameRegisters: Sendable {
       case .riscv64: 0x0ffc_0318
       case .loongarch64: 0xffe0_0004
       case .ppc64: 0xffff_e004
+      case .mips, .mips64: 0x50ff_0000
       }
     }
 
@@ -136,11 +144,14 @@ package struct FrameRegisters: Sendable {
       case .riscv64:
         ["pc": 32, "fp": 8][name] ?? Self.riscv.firstIndex(of: name) ?? Self.numbered(name, "x", 0...31)
       case .loongarch64: ["pc": 32][name] ?? Self.loongArch.firstIndex(of: name) ?? Self.numbered(name, "r", 0...31)
+      case .mips, .mips64:
+        ["pc": 32, "s8": 30][name] ?? Self.namesMIPS.firstIndex(of: name) ?? Self.numbered(name, "r", 0...31)
       case .ppc64: ["sp": 1, "lr": 32, "pc": 33][name] ?? Self.numbered(name, "r", 0...31)
       }
     }
 
     private static let riscv = CPUArchitecture.riscv64.numberedRegisters
+    private static let namesMIPS = CPUArchitecture.mips.numberedRegisters
     private static let loongArch = CPUArchitecture.loongarch64.numberedRegisters
 
     private static func numbered(_ name: String, _ prefix: String, _ range: ClosedRange<Int>) -> Int? {
@@ -192,6 +203,8 @@ package struct FrameRegisters: Sendable {
       case .riscv64: self.init(.riscv64)
       case .loongarch64: self.init(.loongarch64)
       case .ppc64: self.init(.ppc64)
+      case .mips: self.init(.mips)
+      case .mips64: self.init(.mips64)
       case .arm64, .x86_64, .unknown: return nil
       }
       let mask: UInt64 = self.architecture.addressSize == 8 ? .max : 0xffff_ffff
@@ -205,7 +218,7 @@ package struct FrameRegisters: Sendable {
 
   /// A register by its DWARF number, which must exist on the architecture; nil if the value is unknown.
   package subscript(number: Int) -> UInt64? {
-    get { known >> UInt64(number) & 1 == 1 ? values[number] : nil }
+    @inline(__always) get { known >> UInt64(number) & 1 == 1 ? values[number] : nil }
     set {
       let bit: UInt64 = 1 << UInt64(number)
       if let newValue {
@@ -218,17 +231,17 @@ package struct FrameRegisters: Sendable {
   }
 
   package var instructionPointer: UInt64? {
-    get { self[architecture.instructionPointer] }
+    @inline(__always) get { self[architecture.instructionPointer] }
     set { self[architecture.instructionPointer] = newValue }
   }
 
   package var stackPointer: UInt64? {
-    get { self[architecture.stackPointer] }
+    @inline(__always) get { self[architecture.stackPointer] }
     set { self[architecture.stackPointer] = newValue }
   }
 
   package var framePointer: UInt64? {
-    get { self[architecture.framePointer] }
+    @inline(__always) get { self[architecture.framePointer] }
     set { self[architecture.framePointer] = newValue }
   }
 

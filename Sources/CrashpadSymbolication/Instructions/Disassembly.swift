@@ -65,7 +65,7 @@ package struct Disassembly: Sendable, Equatable {
     case .x86: (CAPSTONE_X86, 1)
     case .arm64: (CAPSTONE_ARM64, 4)
     case .arm: isThumb ? (CAPSTONE_THUMB, 2) : (CAPSTONE_ARM, 4)
-    case .riscv64, .ppc64, .loongarch64, .unknown: nil
+    case .riscv64, .ppc64, .loongarch64, .mips, .mips64, .unknown: nil
     }
   }
 

@@ -33,6 +33,14 @@ package struct SourceLocation: Sendable, Hashable {
   }
 }
 
+/// The place of a lambda of C++ in the source of its function. Compilers number lambdas in different ways.
+package struct LambdaPlace: Sendable, Hashable {
+  /// The number of lines from the function's.
+  package let line: Int
+  /// The number of lambdas of the function before it on its line.
+  package let rank: Int
+}
+
 /// The functions and the source location at an address.
 package struct SymbolizedAddress: Sendable, Hashable {
   /// One function at the address. Inlined calls result in several.
@@ -44,8 +52,8 @@ package struct SymbolizedAddress: Sendable, Hashable {
     package let location: SourceLocation?
     /// The name with its namespaces and types, of a function of C++ of which the debug information has no mangled name.
     package private(set) var qualified: String?
-    /// The number of lines between a lambda and its function.
-    package private(set) var closureLine: Int?
+    /// The place of a lambda in its function.
+    package private(set) var lambda: LambdaPlace?
     /// The number of a closure of Rust in its function, from 0: older mangled names do not have it.
     package private(set) var closureNumber: Int?
     /// The path of the file that declares it. The location may be in another: that of a call which was inlined here, of which
@@ -60,11 +68,11 @@ package struct SymbolizedAddress: Sendable, Hashable {
     }
 
     init(
-      function: String?, location: SourceLocation?, qualified: String?, closureLine: Int?, closureNumber: Int?,
+      function: String?, location: SourceLocation?, qualified: String?, lambda: LambdaPlace?, closureNumber: Int?,
       declaredFile: String?
     ) {
       self.init(function: function, location: location, declaredFile: declaredFile)
-      (self.qualified, self.closureLine, self.closureNumber) = (qualified, closureLine, closureNumber)
+      (self.qualified, self.lambda, self.closureNumber) = (qualified, lambda, closureNumber)
     }
   }
 

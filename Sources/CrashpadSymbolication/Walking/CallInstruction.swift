@@ -2,8 +2,8 @@
 /// A call that ends where a return address points to.
 ///
 /// Whether there is one tells a return address from another word that looks like it. Sources: the opcode maps of Intel's
-/// manual, volume 2, the encodings of the Arm architecture reference manuals, and the manuals of RISC-V, LoongArch and
-/// the Power ISA.
+/// manual, volume 2, the encodings of the Arm architecture reference manuals, and the manuals of RISC-V, LoongArch, MIPS
+/// and the Power ISA.
 package enum CallInstruction: Equatable, Sendable {
   /// To an address that the instruction has.
   case direct(UInt64)
@@ -30,6 +30,7 @@ package enum CallInstruction: Equatable, Sendable {
       case .riscv64: Self.riscv(end, UInt32(truncatingIfNeeded: code >> 32))
       case .loongarch64: Self.loongArch(end, UInt32(truncatingIfNeeded: code >> 32))
       case .ppc64: Self.ppc(end, UInt32(truncatingIfNeeded: code >> 32))
+      case .mips, .mips64: Self.mips(end, UInt32(truncatingIfNeeded: code))
       }
     guard let found else { return nil }
     self = found
@@ -119,6 +120,17 @@ package enum CallInstruction: Equatable, Sendable {
     }
     // BCTRL, BLRL, with any condition
     return word & 0xfc00_ffff == 0x4c00_0421 || word & 0xfc00_ffff == 0x4c00_0021 ? .indirect : nil
+  }
+
+  /// The instruction behind the call runs before the function that is called.
+  private static func mips(_ end: UInt64, _ word: UInt32) -> CallInstruction? {
+    // JAL, within 256 MiB; BAL, also under a condition that a register is not negative, or negative
+    if word >> 26 == 3 { return .direct((end &- 4) & ~0xfff_ffff | UInt64(word & 0x3ff_ffff) << 2) }
+    if word >> 26 == 1, [0x10, 0x11].contains(word >> 16 & 31) {
+      return .direct(end &- 4 &+ signed(UInt64(word & 0xffff) << 2, bits: 18))
+    }
+    // JALR, with ra for the return address
+    return word & 0xfc1f_f83f == 0xf809 ? .indirect : nil
   }
 
   private static func signed(_ value: UInt64, bits: UInt64) -> UInt64 {

@@ -2,7 +2,7 @@
 package import CrashpadSnapshot
 
 extension Symbolization {
-  /// A fault that the program's own handler ended with another signal, and a snapshot that has it as its exception.
+  /// A fault, or a signal of faults that a process sent, that the program's own handler ended with another signal, and a snapshot that has it as its exception.
   package struct EndedByHandler: Sendable {
     /// The index of the frame from which the handler returns, in the crashed thread.
     package let frame: Int
@@ -18,14 +18,15 @@ extension Symbolization {
 
   package static func endedByHandler(_ thread: Thread, _ snapshot: ProcessSnapshot) -> EndedByHandler? {
     guard let exception = snapshot.exception, exception.isOfItself == true,
-      let index = thread.frames.firstIndex(where: { $0.frame.isSignalFrame && !$0.frame.interruptsSystemCall }),
-      index + 1 < thread.frames.count,
-      let fault = thread.frames[index].frame.handled, exception.code == 6 || exception.code == fault.signal
+      let index = thread.frames.firstIndex(where: { $0.frame.isSignalFrame }), index + 1 < thread.frames.count,
+      let fault = thread.frames[index].frame.handled, fault.isSent || !thread.frames[index].frame.interruptsSystemCall,
+      exception.code == 6 || exception.code == fault.signal
     else { return nil }
     var original = ExceptionSnapshot(kind: .linuxSignal, threadID: exception.threadID, code: fault.signal)
     original.info = UInt32(bitPattern: fault.code)
-    original.isAddressKnown = fault.address != nil
+    original.isAddressKnown = fault.isSent || fault.address != nil
     original.address = fault.address ?? 0
+    original.takeSender(processID: snapshot.processID)
     let interrupted = thread.frames[index + 1].frame
     original.context = exception.context?.moved(to: interrupted.instruction, interrupted.stackPointer)
     var changed = snapshot

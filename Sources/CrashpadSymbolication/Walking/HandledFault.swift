@@ -1,23 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import CrashpadSnapshot
 
-/// A fault for which the kernel called a handler of the program, as its record on the handler's stack says.
+/// A fault, or a signal of faults that a process sent, for which the kernel called a handler of the program, as its record on
+/// the handler's stack says.
 package struct HandledFault: Sendable, Hashable {
   package let signal: UInt32
   package let code: Int32
-  /// Nil if `redact` removed it.
+  /// For a sent signal the kernel's word about the sender. Nil if `redact` removed it.
   package let address: UInt64?
+
+  package var isSent: Bool { code <= 0 }
 
   /// The codes of faults; the last one is SI_KERNEL.
   private static let codes: ClosedRange<Int32> = 1...0x80
 
-  /// Nil if the signal was sent, or there is no such record.
+  /// Nil if there is no such record.
   ///
   /// - Parameter word: returns the eight bytes at a distance from the stack pointer at which the handler returns.
   ///
   /// Sources: Linux, asm-generic/siginfo.h; arch/x86, `rt_sigframe` and uapi/asm/sigcontext.h; arch/arm64, `rt_sigframe`.
   init?(_ architecture: FrameRegisters.Architecture, _ word: (UInt64) -> UInt64?) {
-    if let stated = Self(stated: architecture, word), architecture != .x86_64 || stated.agrees(word) {
+    if let sent = Self(sent: architecture, word) {
+      self = sent
+    } else if let stated = Self(stated: architecture, word), architecture != .x86_64 || stated.agrees(word) {
       self = stated
     } else if architecture == .x86_64, let trap = Self(pageFault: word) {
       self = trap
@@ -34,6 +39,19 @@ package struct HandledFault: Sendable, Hashable {
       Self.codes.contains(code)
     else { return nil }
     (self.signal, self.code, self.address) = (signal, code, address == removedWord ? nil : address)
+  }
+
+  /// The siginfo of a signal that a process sent. The processor has no trap for it, so that all other parts have to fit: no error,
+  /// the padding that the kernel clears, and ids.
+  private init?(sent architecture: FrameRegisters.Architecture, _ word: (UInt64) -> UInt64?) {
+    guard let place = SignalReturn.siginfoOffset(architecture), let signal = word(place), let second = word(place + 8),
+      let sender = word(place + 16), signal <= 31, ExceptionSnapshot.faultSignals.contains(UInt32(signal)),
+      let code = Int32(exactly: Int64(Int32(truncatingIfNeeded: second))), second >> 32 == 0,
+      ExceptionSnapshot.Sending(rawValue: code) != nil
+    else { return nil }
+    // Ids of processes have at most 22 bits.
+    guard sender == removedWord || (1..<1 << 22).contains(sender & 0xffff_ffff) else { return nil }
+    (self.signal, self.code, address) = (UInt32(signal), code, sender == removedWord ? nil : sender)
   }
 
   /// The kernel leaves the siginfo out for a handler without SA_SIGINFO. What the processor said of a page fault is saved for all.

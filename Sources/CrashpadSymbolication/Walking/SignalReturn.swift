@@ -32,7 +32,7 @@ enum SignalReturn {
     // mov $173, %eax; int $0x80. pop %eax; mov $119, %eax; int $0x80, of handlers without a siginfo
     case .x86: [([0x0080_cd00_0000_adb8], [0x00ff_ffff_ffff_ffff]), ([0x80cd_0000_0077_b858], [.max])]
     // The vDSO has call frame information for it.
-    case .ppc64: []
+    case .ppc64, .mips, .mips64: []
     }
   }
 
@@ -44,7 +44,7 @@ enum SignalReturn {
     // Behind the ucontext.
     case .x86_64: SignalFrame64.signal
     case .arm64, .riscv64, .loongarch64: 0
-    case .arm, .x86, .ppc64: nil
+    case .arm, .x86, .ppc64, .mips, .mips64: nil
     }
   }
 
@@ -59,7 +59,7 @@ enum SignalReturn {
     case .arm64: (size, mask, instruction) = (4, 0xffe0_001f, 0xd400_0001)
     case .riscv64: (size, mask, instruction) = (4, 0xffff_ffff, 0x73)
     case .loongarch64: (size, mask, instruction) = (4, 0xffff_8000, 0x002b_0000)
-    case .arm, .x86, .ppc64: return false
+    case .arm, .x86, .ppc64, .mips, .mips64: return false
     }
     return [-size, 0].contains { code($0).map { $0 & mask == instruction } ?? false }
   }
@@ -108,7 +108,7 @@ enum SignalReturn {
         saved[register] = start + 16 + 4 * UInt64(index)
       }
       saved[architecture.instructionPointer] = start + 56
-    case .ppc64: break
+    case .ppc64, .mips, .mips64: break
     }
     var rules = FrameRules()
     rules.isSignalFrame = true

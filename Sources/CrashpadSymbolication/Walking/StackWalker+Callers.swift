@@ -149,6 +149,13 @@ extension StackWalker {
       return nil
     }
     if !rules.isSignalFrame, instruction >= Self.firstAddress, !mayExecute(stripped(instruction)) { return nil }
+    if callee.trust == .linkRegister {
+      // A function that calls nothing may have room on the stack: then the stack pointer is another one.
+      let address = stripped(instruction)
+      let isPlace = module(behindCallAt: address) != nil || process.executable.contains(address) == .executable
+      guard isPlace, mayLead(to: instruction, callee, rules) else { return nil }
+      return Found(caller, usesFramePointers(callee) ? .callFrameInfo : .scan)
+    }
     guard callee.trust == .scan else { return Found(caller, .callFrameInfo) }
     // Rules that need a guessed frame pointer give a guess.
     var known = callee.registers
@@ -428,7 +435,7 @@ extension StackWalker {
   func isAligned(_ address: UInt64, _ callee: Position) -> Bool {
     guard address >= Self.firstAddress else { return false }
     switch callee.architecture {
-    case .arm64, .loongarch64, .ppc64: return address % 4 == 0
+    case .arm64, .loongarch64, .ppc64, .mips, .mips64: return address % 4 == 0
     case .riscv64: return address % 2 == 0
     // Bit 0 marks Thumb.
     case .arm: return address & 3 != 2

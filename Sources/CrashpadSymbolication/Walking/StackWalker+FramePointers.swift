@@ -18,7 +18,7 @@ extension StackWalker {
     case .arm(let framePointer): framePointer == 7 || !callee.isThumb
     case .arm64, .x86: true
     // Compilers use the register for other values, and frames have other layouts.
-    case .riscv64, .loongarch64, .ppc64: false
+    case .riscv64, .loongarch64, .ppc64, .mips, .mips64: false
     }
   }
 

@@ -82,7 +82,7 @@ extension Goroutine {
     switch architecture {
     case .x86_64: 14
     case .arm64: 28
-    case .x86, .arm, .riscv64, .loongarch64, .ppc64: nil
+    case .x86, .arm, .riscv64, .loongarch64, .ppc64, .mips, .mips64: nil
     }
   }
 }

@@ -71,7 +71,7 @@ extension StackWalker {
     for depth in 0..<Self.provenDepth {
       guard let address = registers.instructionPointer.map(stripped) else { return false }
       var position = Position(registers, address, .callFrameInfo, isCaller: true)
-      position.module = module(behindCallAt: address)
+      position.place(in: module(behindCallAt: address))
       guard let symbols = position.symbols else { return false }
       let rules = symbols.frameRules(at: position.lookupOffset, position.architecture)
       if rules?.isOutermost == true || (rules == nil && (isBeforeExit(position) || isStart(position))) {
@@ -115,7 +115,7 @@ extension StackWalker {
   private func leadsNowhere(_ found: Found) -> Bool {
     guard let address = found.registers.instructionPointer.map(stripped) else { return false }
     var position = Position(found.registers, address, .scan, isCaller: true)
-    position.module = module(behindCallAt: address)
+    position.place(in: module(behindCallAt: address))
     position.registers.framePointer = nil
     guard let symbols = position.symbols,
       let rules = symbols.frameRules(at: position.lookupOffset, position.architecture), !rules.isSignalFrame,

@@ -67,7 +67,7 @@ package struct StackWalker: Sendable {
     guard let instruction = registers.instructionPointer else { return Walk(frames: [], end: .noRegisters) }
     var callee = Position(registers, stripped(instruction), .context, isCaller: false)
     if isThumb { callee.registers.isThumb = true }
-    callee.module = module(at: callee.lookupAddress)
+    callee.place(in: module(at: callee.lookupAddress))
     var frames = [frame(callee)]
     var end = WalkEnd.tooManyFrames
     while frames.count < min(limits.frames, most) {
@@ -75,7 +75,7 @@ package struct StackWalker: Sendable {
       case .end(let reason):
         end = isOutermost(callee, reason) ? .done : reason
       case .caller(var caller):
-        caller.module = module(at: caller.lookupAddress)
+        caller.place(in: module(at: caller.lookupAddress))
         callee = caller
         frames.append(frame(caller))
         continue
@@ -89,7 +89,7 @@ package struct StackWalker: Sendable {
   package func walk(prewalked addresses: [UInt64]) -> Walk {
     let frames = addresses.map { address in
       var position = Position(FrameRegisters(.arm64), stripped(address), .prewalked, isCaller: true)
-      position.module = module(at: position.lookupAddress)
+      position.place(in: module(at: position.lookupAddress))
       return frame(position)
     }
     return Walk(frames: frames, end: .recorded)
@@ -108,7 +108,10 @@ package struct StackWalker: Sendable {
     var skippedWords: Int?
     /// The number of scans far out that were made for the frames so far.
     var farScans = 0
-    var module: WalkedModule?
+    /// The module that has the place, if one has it.
+    private(set) var module: WalkedModule?
+    /// The module's symbols; nil if none were found.
+    private(set) var symbols: ModuleSymbols?
 
     init(_ registers: FrameRegisters, _ address: UInt64, _ trust: FrameTrust, isCaller: Bool) {
       self.registers = registers
@@ -122,10 +125,14 @@ package struct StackWalker: Sendable {
       self.isCaller = isCaller
     }
 
+    mutating func place(in module: WalkedModule?) {
+      self.module = module
+      symbols = nil
+      if let found = module?.symbols, found.isFound { symbols = found }
+    }
+
     var architecture: FrameRegisters.Architecture { registers.architecture }
     var lookupAddress: UInt64 { isCaller ? instruction &- 1 : instruction }
-    /// Skips modules without symbols.
-    var symbols: ModuleSymbols? { module.flatMap { module in module.symbols.flatMap { $0.isFound ? $0 : nil } } }
     var lookupOffset: UInt64 { module.map { lookupAddress &- $0.address } ?? 0 }
   }
 

@@ -39,7 +39,7 @@ struct ConvertCommand: Command {
   var output: String?
   var to: Conversion.Target = .minidump
   var annotations = AnnotationOption()
-  var reportID: UUIDBytes = .zero
+  var reportID: UUIDBytes?
   var clientID: UUIDBytes = .zero
   var memory: MemorySelection = .stacks
   var inputOptions = InputOptions()
@@ -56,7 +56,7 @@ struct ConvertCommand: Command {
     row.outputPath(&output, "Output file or directory, or - for standard output; by default a file next to each input.")
     row.option(&to, "--to <target>", "Format of the output.")
     row.group(&annotations)
-    row.option(&reportID, "--report-id <uuid>", "Report id to write.")
+    row.option(&reportID, "--report-id <uuid>", "Report id to write; by default the one that the dump's name has.")
     row.option(&clientID, "--client-id <uuid>", "Client id to write.")
     row.option(
       &memory, "--memory <memory>",
@@ -93,7 +93,6 @@ struct ConvertCommand: Command {
   private var conversion: Conversion {
     var options = DumpInterpreter.Options()
     options.annotations = annotations.values
-    options.reportID = reportID
     options.clientID = clientID
     options.architecture = reading.architecture
     options.guessesArchitecture = reading.guessesArchitecture
@@ -130,6 +129,9 @@ struct ConvertCommand: Command {
     do { dump = try DumpInput.open(input.argument) } catch {
       return BatchResult(failure: FailureText(error, creating: false))
     }
+    var conversion = conversion
+    conversion.options.reportID =
+      reportID ?? dump.file.reportID(input.path, dump.format) ?? .zero
     do {
       return BatchResult(converted: try convert(dump, input, to: path, plan, conversion))
     } catch {

@@ -70,7 +70,8 @@ struct CrashReportText {
     case .x86_64: "X86-64 (Native)"
     case .x86: "X86 (Native)"
     case .arm: "ARM (Native)"
-    case .riscv64, .ppc64, .loongarch64: "\(view.system.architecture.rawValue.uppercased()) (Native)"
+    case .riscv64, .ppc64, .loongarch64, .mips, .mips64:
+      "\(view.system.architecture.rawValue.uppercased()) (Native)"
     case .unknown: "???"
     }
   }
