@@ -113,29 +113,56 @@ extension RawSpan {
     byteCount >= 3 && uint8(at: 0) == 0xef && uint8(at: 1) == 0xbb && uint8(at: 2) == 0xbf ? 3 : 0
   }
 
-  /// Calls `body` with the offset and the first byte of each line that has one. Most lines of a symbol file are short and of no use
-  /// for its index: for these a search of eight bytes at once takes half as long as a call of memchr(3) for each.
+  /// Whether a text without line feeds is at an offset.
   @inline(__always)
-  func forEachLine(_ body: (_ offset: Int, _ first: UInt8) -> Void) {
-    let count = byteCount
-    if count > 0 { body(0, uint8(at: 0)) }
-    let (low, feeds) = (0x7f7f_7f7f_7f7f_7f7f as UInt64, 0x0a0a_0a0a_0a0a_0a0a as UInt64)
-    var place = 0
-    while place + 8 <= count {
-      let word = uint64(at: place) ^ feeds
-      // The highest bit of each byte that is a line feed.
-      var found = ~(((word & low) &+ low) | word | low)
-      while found != 0 {
-        let next = place + found.trailingZeroBitCount / 8 + 1
-        found &= found &- 1
-        if next < count { body(next, uint8(at: next)) }
+  func hasText(_ text: StaticString, at offset: Int) -> Bool {
+    let count = text.utf8CodeUnitCount
+    guard offset + count <= byteCount else { return false }
+    for index in 0..<count {
+      let expected = unsafe text.utf8Start[index]
+      guard uint8(at: offset + index) == expected else { return false }
+    }
+    return true
+  }
+
+  /// Calls `body` with the offset and the first byte of each line that begins with a capital letter, and of some others that do not
+  /// begin with a digit or a small letter. Most lines of a symbol file begin with those, and are of no use for its index: a search
+  /// of 32 bytes at once, which does not stop at them, takes a tenth of the time of a call of memchr(3) for each line.
+  @inline(__always)
+  func forEachRecord(_ body: (_ offset: Int, _ first: UInt8) -> Void) {
+    unsafe withUnsafeBytes { buffer in
+      let count = buffer.count
+      if count > 0 { unsafe body(0, buffer[0]) }
+      let (low, high) = (Self.repeated(0x7f), Self.repeated(0x80))
+      let feeds = Self.repeated(0x0a)
+      var place = 0
+      while place + 33 <= count {
+        let here = unsafe buffer.loadUnaligned(fromByteOffset: place, as: SIMD4<UInt64>.self) ^ feeds
+        let next = unsafe buffer.loadUnaligned(fromByteOffset: place + 1, as: SIMD4<UInt64>.self)
+        // The highest bit of each byte that is a line feed, if the byte behind it has the bits of a capital letter: 0x40, not 0x20.
+        let found = ~(((here & low) &+ low) | here) & (next &<< 1) & ~(next &<< 2) & high
+        if found[0] | found[1] | found[2] | found[3] != 0 {
+          for lane in 0..<4 {
+            var bits = found[lane]
+            while bits != 0 {
+              let start = place + lane * 8 + bits.trailingZeroBitCount / 8 + 1
+              bits &= bits &- 1
+              unsafe body(start, buffer[start])
+            }
+          }
+        }
+        place += 32
       }
-      place += 8
+      while place + 1 < count {
+        let (here, next) = unsafe (buffer[place], buffer[place + 1])
+        if here == 0x0a, next & 0x60 == 0x40 { body(place + 1, next) }
+        place += 1
+      }
     }
-    while place + 1 < count {
-      if uint8(at: place) == 0x0a { body(place + 1, uint8(at: place + 1)) }
-      place += 1
-    }
+  }
+
+  private static func repeated(_ byte: UInt8) -> SIMD4<UInt64> {
+    SIMD4(repeating: UInt64(byte) &* 0x0101_0101_0101_0101)
   }
 
   /// The offset of the next line feed, or the end of the bytes. Reading a symbol file of 100 MB spends most of its time

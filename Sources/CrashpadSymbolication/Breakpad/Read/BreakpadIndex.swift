@@ -44,13 +44,13 @@ struct BreakpadIndex {
   mutating func read(_ bytes: RawSpan) {
     // A line record takes about 15 bytes, and a function has several lines.
     functions.reserveCapacity(bytes.byteCount / 700)
-    bytes.forEachLine { offset, first in
+    bytes.forEachRecord { offset, first in
       switch first {
       case UInt8(ascii: "F"): readFile(bytes, offset)
       case UInt8(ascii: "P"): readPublic(bytes, offset)
       case UInt8(ascii: "S"): readStack(bytes, offset)
       case UInt8(ascii: "I"): readOrigin(bytes, offset)
-      // Line records and unknown ones
+      // Unknown records
       default: break
       }
     }
@@ -80,9 +80,11 @@ struct BreakpadIndex {
   }
 
   private mutating func readStack(_ bytes: RawSpan, _ offset: Int) {
+    // Most of these records have the rules behind the first ones of a function.
+    guard bytes.hasText("STACK CFI INIT ", at: offset) || bytes.hasText("STACK WIN ", at: offset) else { return }
     var line = TextLineReader(at: offset, in: bytes)
     if line.skip("STACK WIN ", in: bytes) { return readWindowsFrame(&line, bytes, offset) }
-    guard line.skip("STACK CFI INIT ", in: bytes) else { return }
+    _ = line.skip("STACK CFI INIT ", in: bytes)
     guard let address = line.hexadecimal(in: bytes), let size = line.hexadecimal(in: bytes) else {
       return complain(offset)
     }
@@ -99,8 +101,9 @@ struct BreakpadIndex {
   }
 
   private mutating func readOrigin(_ bytes: RawSpan, _ offset: Int) {
+    guard bytes.hasText("INLINE_ORIGIN ", at: offset) else { return }
     var line = TextLineReader(at: offset, in: bytes)
-    guard line.skip("INLINE_ORIGIN ", in: bytes) else { return }
+    _ = line.skip("INLINE_ORIGIN ", in: bytes)
     guard let number = line.decimal(in: bytes) else { return complain(offset) }
     inlineOrigins.set(number, line.offset)
   }
