@@ -96,11 +96,19 @@ package struct ServerCache: Sendable {
     try write(name, to: absences.appending(Self.key(question)))
   }
 
+  /// Writes a line to a file of its own. A part of it, as a kill between the two calls leaves, is no line; and its file is written while
+  /// the lock of the download is held.
   private func write(_ line: String, to file: FilePath) throws {
-    try createDirectories(file.removingLastComponent())
-    let output = try OutputFile(file)
-    try unsafe output.write(Array((line + "\n").utf8).span.bytes)
-    try output.commit(durable: false)
+    func open() throws -> FileDescriptor {
+      try FileDescriptor.open(
+        file, .writeOnly, options: [.create, .truncate, .closeOnExec], permissions: FilePermissions(rawValue: 0o666))
+    }
+    let descriptor: FileDescriptor
+    do { descriptor = try open() } catch Errno.noSuchFileOrDirectory {
+      try createDirectories(file.removingLastComponent())
+      descriptor = try open()
+    }
+    try descriptor.closeAfter { _ = try descriptor.writeAll(Array((line + "\n").utf8)) }
   }
 }
 
@@ -119,9 +127,11 @@ final class PartialFile: DownloadSink {
   private(set) var count: Int64 = 0
   /// Whether other runs know the name.
   private let isShared: Bool
-  /// Throws if a file that begins with the bytes that are there is of no use.
-  var check: ((PartialFile) throws -> Void)?
+  /// Throws if a file that begins with the bytes that are there is of no use. Returns whether it is what it should be, whatever follows.
+  var check: ((PartialFile) throws -> Bool)?
   private var isChecked = false
+  /// Whether the file is what it should be, by its first bytes.
+  private(set) var isCertain = false
   /// Why the file is of no use.
   private(set) var refusal: (any Error)?
 
@@ -149,7 +159,7 @@ final class PartialFile: DownloadSink {
 
   private func checkStart() {
     isChecked = true
-    do { try check?(self) } catch {
+    do { isCertain = try check?(self) ?? false } catch {
       // A look that failed says nothing; neither does the start of a compressed file that can't be read here.
       let failure = error as? DecompressionFailure
       if !(error is Errno || error is FileFailure), failure == nil || failure == .damaged { refusal = error }
@@ -166,9 +176,11 @@ final class PartialFile: DownloadSink {
   func begin(_ tag: String?) throws(FileFailure) {
     // Without its mark a part is never continued: it goes before the bytes do, and comes when they are many.
     removeTag()
-    try file.empty()
+    // A file that was emptied once goes to the disk when it is closed, on ext4 and others, which takes longer than a download from a
+    // near server.
+    if count > 0 { try file.empty() }
     count = 0
-    (isChecked, refusal) = (false, nil)
+    (isChecked, isCertain, refusal) = (false, false, nil)
     if isShared { self.tag = tag }
   }
 
@@ -245,12 +257,10 @@ final class PartialFile: DownloadSink {
   static func claim(
     _ key: String, in parts: FilePath, patience: Duration, until isThere: () -> Bool
   ) throws -> PartialFile? {
-    try createDirectories(parts)
-    let folder = try Folder(parts)
+    let folder = try folder(parts)
     let name = fileName(key)
     var progress = (size: -1, at: Duration.sinceBoot)
     while true {
-      if isThere() { return nil }
       let file = try folder.open(name, .readWriteOrCreate)
       switch file.takeOwnership() {
       case .taken:
@@ -261,12 +271,21 @@ final class PartialFile: DownloadSink {
         // The rest of a download that was killed.
         if try status.size == 0 || part.takeRest(Int64(status.size)) { return part }
       case .busy:
+        if isThere() { return nil }
         let size = try file.status().size
         if size != progress.size { progress = (size, .sinceBoot) }
         if .sinceBoot - progress.at > patience { return try own(key, folder) }
         usleep(20_000)
       case .unsupported: return try own(key, folder)
       }
+    }
+  }
+
+  private static func folder(_ path: FilePath) throws -> Folder {
+    do { return try Folder(path) } catch {
+      guard error.errno == .noSuchFileOrDirectory else { throw error }
+      try createDirectories(path)
+      return try Folder(path)
     }
   }
 

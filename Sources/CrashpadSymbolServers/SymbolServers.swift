@@ -192,7 +192,9 @@ package final class SymbolServers: SymbolServerClient {
     do {
       if let refusal = part.refusal { throw refusal }
       let file = try unpacked(part)
-      guard identity.isBuild(of: try SymbolFileIdentity(file.path)) else { throw OtherBuild() }
+      if !part.isCertain || file !== part {
+        guard try identity.isCertainBuild(of: try SymbolFileIdentity(file.path)) else { throw OtherBuild() }
+      }
       let place = cache.place(request)
       do { try cache.keepOrigin(url, size: file.count, of: request) } catch { reportCache(error) }
       try file.move(to: place)
@@ -200,6 +202,8 @@ package final class SymbolServers: SymbolServerClient {
       return ServerAnswer(url: url, outcome: .downloaded, path: place)
     } catch is OtherBuild {
       return refuse(request.server, url, "a file of another build, which is not used")
+    } catch is SymbolFileIdentity.NoID {
+      return refuse(request.server, url, "a file that does not name its build, which is not used")
     } catch let error as SymbolFileIdentity.UnknownFormat {
       return refuse(request.server, url, error.other?.description ?? "no symbol file")
     } catch is SymbolInputs.SeveralFiles {
@@ -225,8 +229,8 @@ package final class SymbolServers: SymbolServerClient {
   private struct OtherBuild: Error {}
 
   /// Throws if a file that begins with the bytes of `part` is not one of the module, whatever follows: a server may send without
-  /// end.
-  private static func check(_ part: PartialFile, _ identity: ModuleIdentity) throws {
+  /// end. Returns whether these bytes have the module's id.
+  private static func check(_ part: PartialFile, _ identity: ModuleIdentity) throws -> Bool {
     let count = SymbolFileIdentity.startLength
     var start = try part.prefix(count)
     if let compression = unsafe Compression.of(start.span.bytes) {
@@ -235,7 +239,11 @@ package final class SymbolServers: SymbolServerClient {
         try input.withBytes { try Decompression.start(of: $0, compression, count: count) }
       }
     }
-    guard try identity.mayBeBuild(ofFileWith: start) else { throw OtherBuild() }
+    switch try identity.isBuild(ofFileWith: start) {
+    case true?: return true
+    case false?: throw OtherBuild()
+    case nil: return false
+    }
   }
 
   /// A compressed file that grows by more is refused once it is large. Symbols grow by 3 to 30; gzip can't do more than 1,030, so

@@ -160,6 +160,13 @@ public struct SynthElf {
     0,
   ]
 
+  /// The place of the entry of `helper` in the debug information.
+  public static var helperEntry: UInt32 {
+    let (info, name) = (info, Array("helper".utf8))
+    let place = info.indices.first { info[$0...].starts(with: name) } ?? 0
+    return UInt32(place - 1)
+  }
+
   private static var info: [UInt8] {
     var unit: [UInt8] = []
     unit.append(little: UInt16(4))

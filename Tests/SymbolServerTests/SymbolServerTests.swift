@@ -158,6 +158,7 @@ struct SymbolServerTests {
     ("silence", .hang, "timed out"), ("drip", .drip, "timed out"),
     ("cut", .cut([1, 2, 3]), "the connection broke off"),
     ("unmarked", .unmarked(Array("MODULE".utf8)), "no length"), ("page", .file(Array("<html>".utf8)), "no symbol file"),
+    ("no id", .file(Array("MODULE ".utf8)), "it sent a file that does not name its build"),
     (
       "archive", .file(Packing.zip(["a.sym", "b.sym"].map { Packing.Member($0, Array("MODULE Linux".utf8)) })),
       "an archive with several"
@@ -352,5 +353,61 @@ struct SymbolServerTests {
       default: [] as [String]
       }
     #expect(server.paths.filter { $0.contains(uuid.dropFirst(2)) } == expected)
+  }
+
+  /// A program with one function, whose name is in the file that it shares with others.
+  private static func sharing(_ name: String, _ id: [UInt8]) -> [UInt8] {
+    // A unit: name, range. A function: origin in the other file, range.
+    let abbreviations: [UInt8] = [
+      1, 0x11, 1, 0x03, 0x08, 0x11, 0x01, 0x12, 0x07, 0, 0, 2, 0x2e, 0, 0x31, 0xa0, 0x3e, 0x11, 0x01, 0x12, 0x07, 0, 0,
+      0,
+    ]
+    let range = Bytes.of(UInt64(0x1000)) + Bytes.of(UInt64(0x100))
+    var unit = Bytes.of(UInt16(4)) + Bytes.of(UInt32(0)) + [8]
+    unit += [1] + Array("app.c".utf8) + [0] + range + [2] + Bytes.of(SynthElf.helperEntry) + range + [0]
+    return SynthElf.file([
+      (".gnu_debugaltlink", 0, Array(name.utf8) + [0] + id), (".debug_abbrev", 0, abbreviations),
+      (".debug_info", 0, Bytes.of(UInt32(unit.count)) + unit),
+    ])
+  }
+
+  @Test("The file that dwz makes for several others is asked for by its own id", arguments: [200, 404, 500])
+  func sharedInformation(status: Int) throws {
+    let folder = try TemporaryFolder()
+    var shared = SynthElf()
+    let id = (0..<20).map { UInt8($0) * 3 + 1 }
+    shared.buildID = id
+    try folder.write(Self.sharing("/usr/lib/debug/.dwz/common.debug", id), to: "program")
+    let bytes = shared.bytes
+    let server = try FileServer { _ in status == 200 ? .file(bytes) : .status(status) }
+    func lookUp(_ more: [String]) throws -> Tool.Outcome {
+      try Tool.run(["symbols", "lookup", "program", "0x1010", "--symbols-cache", "cache"] + more, in: folder)
+    }
+    let outcome = try lookUp(["--symbols-url", "debuginfod+" + server.url])
+    #expect(server.paths == ["/buildid/\(Hex.digits(id))/debuginfo"])
+    #expect(outcome.text.hasPrefix("helper\n") == (status == 200), "\(outcome.text)")
+    // One that could not be asked for may be there.
+    #expect(outcome.errorText.contains("shared-dwarf-missing") == (status == 404), "\(outcome.errorText)")
+    #expect(outcome.errorText.contains("it answered 500") == (status == 500), "\(outcome.errorText)")
+    guard status == 200 else { return }
+    #expect(try lookUp(["--offline"]).text.hasPrefix("helper\n"))
+    #expect(server.paths.count == 1)
+  }
+
+  @Test("A stripped file is not said to be without symbols while a server does not answer", arguments: [404, 500])
+  func strippedFile(status: Int) throws {
+    let folder = try TemporaryFolder()
+    var program = SynthElf()
+    (program.hasSymbols, program.hasDebugInfo) = (false, false)
+    try folder.write(program.bytes, to: "program")
+    let server = try FileServer { _ in .status(status) }
+    let outcome = try Tool.run(
+      [
+        "symbols", "lookup", "program", "0x1010", "--symbols-cache", "cache", "--symbols-url",
+        "debuginfod+" + server.url,
+      ],
+      in: folder)
+    #expect(outcome.status == (status == 404 ? 65 : 75), "\(outcome.errorText)")
+    #expect(outcome.errorText.contains("not all places could be asked") == (status == 500), "\(outcome.errorText)")
   }
 }

@@ -22,6 +22,8 @@ package final class SymbolInputs: Sendable {
 
   private let unopened = Mutex<[NotOpened]>([])
 
+  private let openQuestion = Atomic(false)
+
   /// The place of the indexes of files; nil to keep none.
   let indexes: IndexStore?
 
@@ -53,10 +55,17 @@ package final class SymbolInputs: Sendable {
     let more = other.files.withLock { $0 }
     files.withLock { $0 += more }
     add(unopened: other.notOpened)
+    if other.hasOpenQuestion { addOpenQuestion() }
   }
 
   /// Adds files that could not be opened. Without them, symbols that are there would pass for missing ones.
   func add(unopened failures: [NotOpened]) { unopened.withLock { $0 += failures } }
+
+  /// Call it when a server did not answer that may have a file to which another one refers.
+  func addOpenQuestion() { openQuestion.store(true, ordering: .relaxed) }
+
+  /// Whether a server may have a file to which another one refers, and did not answer.
+  var hasOpenQuestion: Bool { openQuestion.load(ordering: .relaxed) }
 
   /// The files that could not be opened: what they have is not known.
   package var notOpened: [NotOpened] { unopened.withLock { $0 } }

@@ -94,7 +94,10 @@ final class DwarfSections {
     let findings = DwarfFindings()
     self.init(file, DwarfParts(file), findings, splitFiles: SplitFiles(file, places, findings), units: units) {
       let alternate = file.alternate(places)
-      if alternate == nil, let name = file.alternateName { findings.add(ElfRules.sharedDwarfMissing, path: name) }
+      // A server that did not answer may have it, which was said.
+      if alternate == nil, let name = file.alternateName, !places.inputs.hasOpenQuestion {
+        findings.add(ElfRules.sharedDwarfMissing, path: name)
+      }
       return alternate.map { file in
         defer { file.keepSections() }
         return DwarfSections(file, DwarfParts(file), findings)

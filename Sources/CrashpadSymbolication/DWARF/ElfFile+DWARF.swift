@@ -35,7 +35,28 @@ extension ElfFile: DwarfContainer {
       guard let file = tried.open(path, places.inputs) else { continue }
       if id.isEmpty || file.buildID == id { return file }
     }
+    if let file = downloadedAlternate(name, id, places, &tried) { return file }
     places.inputs.add(unopened: tried.failures)
+    return nil
+  }
+
+  /// The file with the common data from a server, which has it by its own build id.
+  private func downloadedAlternate(
+    _ name: String, _ id: [UInt8], _ places: DebugPlaces, _ tried: inout TriedFiles
+  ) -> ElfFile? {
+    guard let servers = places.servers else { return nil }
+    let identity = ModuleIdentity(path: name, debugID: nil, buildID: id)
+    // It is no program, and there are no names of functions alone in it.
+    let requests = servers.requests(for: identity).filter { $0.part == .names && $0.path.last != "breakpad" }
+    for request in requests {
+      guard let kept = servers.kept(request, identity) else { continue }
+      if let file = tried.open(kept.path, places.inputs), file.buildID == id { return file }
+    }
+    for request in requests {
+      guard let answer = servers.get(request, identity) else { continue }
+      if let path = answer.path, let file = tried.open(path, places.inputs), file.buildID == id { return file }
+      if answer.isOpen { places.inputs.addOpenQuestion() }
+    }
     return nil
   }
 }

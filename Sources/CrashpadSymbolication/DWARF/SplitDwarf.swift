@@ -8,13 +8,19 @@ struct DebugPlaces: Sendable {
   let named: [FilePath]
   /// The files that were opened.
   let inputs: SymbolInputs
+  /// The servers that are asked for what is not here.
+  let servers: (any SymbolServerClient)?
 
   /// - Parameter section: that of object files to which addresses are relative; nil for that of the program's code.
-  init(named: [FilePath] = [], indexes: IndexStore? = nil, section: String? = nil) {
-    self.init(named, SymbolInputs(indexes: indexes, section: section))
+  init(
+    named: [FilePath] = [], servers: (any SymbolServerClient)? = nil, indexes: IndexStore? = nil, section: String? = nil
+  ) {
+    self.init(named, servers, SymbolInputs(indexes: indexes, section: section))
   }
 
-  init(_ named: [FilePath], _ inputs: SymbolInputs) { (self.named, self.inputs) = (named, inputs) }
+  init(_ named: [FilePath], _ servers: (any SymbolServerClient)?, _ inputs: SymbolInputs) {
+    (self.named, self.servers, self.inputs) = (named, servers, inputs)
+  }
 }
 
 /// The files with the entries of split DWARF units: each `.dwo` file at the path in its unit, beside the program, or in

@@ -8,7 +8,8 @@ package enum ElfRules {
   package static let badFrames = Rule(
     "bad-frame-rules", .warning, "Frame descriptions can't be read; stacks are walked without them")
   package static let splitDwarfMissing = Rule(
-    "split-dwarf-missing", .warning, "A file with split debug information is missing, or can't be read")
+    "split-dwarf-missing", .warning,
+    "A file with split debug information is missing, of another build, or can't be read")
   package static let sharedDwarfMissing = Rule(
     "shared-dwarf-missing", .warning,
     "The file with the debug information that this one shares with others is not there, or is of another build")

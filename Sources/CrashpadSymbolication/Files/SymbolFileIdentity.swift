@@ -19,6 +19,9 @@ package struct SymbolFileIdentity: Sendable {
     package var other: Other?
   }
 
+  /// The file does not name its build.
+  package struct NoID: Error, Sendable {}
+
   package enum Format: String, Sendable {
     case elf = "ELF"
     case machO = "Mach-O"

@@ -44,7 +44,7 @@ package final class ModuleSymbols: Sendable {
 
   /// Whether more may be known of the module when a server answers, or a file can be read.
   package var hasOpenQuestions: Bool {
-    search.answers.contains(where: \.isOpen) || search.inputs.hasFailed
+    search.answers.contains(where: \.isOpen) || search.inputs.hasFailed || search.inputs.hasOpenQuestion
       || search.inputs.notOpened.contains { !$0.failure.errno.isOfOthersFile }
       || search.refused.contains { refusal in
         if case .unreadable = refusal.reason { true } else { refusal.reason == .notWhole }

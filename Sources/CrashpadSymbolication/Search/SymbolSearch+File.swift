@@ -11,6 +11,10 @@ package struct FileSymbols: Sendable {
   private let inputs: [SymbolInputs]
   /// The places of debug information that could not be read.
   package let faults: SymbolFaults
+  private let servers: (any SymbolServerClient)?
+
+  /// Whether symbols that were not found may be there: a server did not answer, or a file could not be read.
+  package var hasOpenQuestions: Bool { faults.hasUnreadable || servers?.hasOpenQuestions == true }
 
   /// Opens a file or a dSYM bundle. If it has no debug information, searches for that of the same build: in `paths`, in a
   /// dSYM bundle beside it, at the path in `.gnu_debuglink`, and by the build id below `/usr/lib/debug`.
@@ -25,9 +29,10 @@ package struct FileSymbols: Sendable {
     _ path: FilePath, paths: [FilePath] = [], architecture: String? = nil, servers: (any SymbolServerClient)? = nil,
     indexes: IndexStore? = nil, section: String? = nil
   ) throws {
-    let places = DebugPlaces(named: paths, indexes: indexes, section: section)
+    let places = DebugPlaces(named: paths, servers: servers, indexes: indexes, section: section)
     let own = try SymbolFiles.open(path, architecture: architecture, places: places)
     self.path = path
+    self.servers = servers
     try places.inputs.checkReading(of: path)
     imageBase = try own.imageBase &- Self.start(of: section, own)
     guard !own.hasDebugInfo, let identity = try Self.identity(path, own) else {

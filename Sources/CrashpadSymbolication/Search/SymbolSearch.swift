@@ -55,7 +55,7 @@ package struct SymbolSearch: Sendable {
     self.named = named
     perfMaps = PerfMaps(mapPlaces, faults)
     self.looksInSystem = looksInSystem
-    places = DebugPlaces(named: paths, indexes: indexes, section: section)
+    places = DebugPlaces(named: paths, servers: servers, indexes: indexes, section: section)
     self.servers = servers
   }
 

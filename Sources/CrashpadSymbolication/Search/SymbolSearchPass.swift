@@ -109,7 +109,7 @@ struct SymbolSearchPass {
     case .elf: takeElf(path, try ElfFile(path, places.inputs), isVerified)
     case .breakpad:
       guard others.isEmpty else { return }
-      let symbols = try SymbolFiles.open(path, places: places)
+      let symbols = try BreakpadFile(places.inputs.open(path))
       others.append((SymbolMatches.Found(path: path, role: .breakpad, isVerified: isVerified), symbols))
     case .pe:
       guard library == nil else { return }
@@ -267,7 +267,7 @@ extension DebugPlaces {
   /// The same places, with inputs of their own: of an archive with several files, that of the module is used.
   fileprivate func anew(for module: ModuleIdentity) -> DebugPlaces {
     DebugPlaces(
-      named,
+      named, servers,
       SymbolInputs(indexes: inputs.indexes, section: inputs.section) { start, open in
         hint { try SymbolFileIdentity(start, open: open) }.map { module.isBuild(of: $0) } ?? false
       })

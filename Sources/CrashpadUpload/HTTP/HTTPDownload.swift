@@ -176,13 +176,19 @@ final class DownloadBuffer {
 
   func clear() { (count, since) = (0, .sinceBoot) }
 
-  /// Adds bytes, and passes all on if they are many, or the first one is old.
-  func add(_ bytes: UnsafeRawBufferPointer, to sink: any DownloadSink) throws(FileFailure) {
-    if bytes.count > Self.size - count { try flush(to: sink) }
-    guard bytes.count <= Self.size else { return try unsafe sink.write(RawSpan(_unsafeBytes: bytes)) }
+  /// Adds bytes, and passes all on if they are many, or the first one is old. Returns whether any were passed on.
+  func add(_ bytes: UnsafeRawBufferPointer, to sink: any DownloadSink) throws(FileFailure) -> Bool {
+    let isFull = bytes.count > Self.size - count
+    if isFull { try flush(to: sink) }
+    guard bytes.count <= Self.size else {
+      try unsafe sink.write(RawSpan(_unsafeBytes: bytes))
+      return true
+    }
     unsafe UnsafeMutableRawBufferPointer(rebasing: room[count...]).copyMemory(from: bytes)
     count += bytes.count
-    if .sinceBoot - since > Self.longestWait { try flush(to: sink) }
+    guard .sinceBoot - since > Self.longestWait else { return isFull }
+    try flush(to: sink)
+    return true
   }
 
   func flush(to sink: any DownloadSink) throws(FileFailure) {
@@ -199,6 +205,8 @@ private final class Download {
   private let buffer: DownloadBuffer
   private let limits: DownloadLimits
   private let progress: (Int64) -> Void
+  /// The bytes of which `progress` does not know. It is called for many at once, as all downloads share what it changes.
+  private var unreported: Int64 = 0
   private(set) var status = 0
   private(set) var count: Int64 = 0
   private(set) var failure: DownloadFailure?
@@ -226,6 +234,12 @@ private final class Download {
   /// Passes on what waits.
   func flush() {
     do throws(FileFailure) { try buffer.flush(to: sink) } catch { failure = failure ?? .file(error) }
+    reportProgress()
+  }
+
+  private func reportProgress() {
+    if unreported > 0 { progress(unreported) }
+    unreported = 0
   }
 
   /// Whether the answer is the rest of a file of which a part is there.
@@ -271,8 +285,10 @@ private final class Download {
     }
     count += Int64(bytes.count)
     guard count <= limits.size else { return fail(.tooLarge(limit: limits.size)) }
-    do throws(FileFailure) { try unsafe buffer.add(bytes, to: sink) } catch { return fail(.file(error)) }
-    progress(Int64(bytes.count))
+    unreported += Int64(bytes.count)
+    do throws(FileFailure) { if try unsafe buffer.add(bytes, to: sink) { reportProgress() } } catch {
+      return fail(.file(error))
+    }
     return sink.isWanted ? bytes.count : fail(.notWanted)
   }
 
@@ -295,6 +311,8 @@ private final class Download {
   func header(_ bytes: UnsafeRawBufferPointer) -> Int {
     headerCount += bytes.count
     guard headerCount <= Transfer.maximumHeaders else { return 0 }
+    // Each answer has many lines, and few of them count here: a text is made of these alone.
+    guard let first = unsafe bytes.first, "HhCcTtEe".utf8.contains(first) else { return bytes.count }
     let line = unsafe String(decoding: bytes, as: UTF8.self).lowercased()
     if line.hasPrefix("http/") {
       // A proxy's answer, or a provisional one, may come before the one that counts.

@@ -79,8 +79,7 @@ struct SymbolsLookupCommand: Command {
     // Symbols are read on demand, so the findings are complete only now.
     var status: ExitStatus = files.hasFailed ? .partial : .success
     for (name, symbols) in files.opened {
-      for finding in symbols.symbols.findings { Terminal.error(Sentences.line(finding, input: displayName(name))) }
-      for finding in symbols.faults.findings { Terminal.error(Sentences.line(finding)) }
+      reportFindings(symbols, name)
       do { try symbols.checkReading() } catch {
         status = Terminal.failure(error, of: displayName(name), creating: false)
       }
@@ -101,11 +100,22 @@ struct SymbolsLookupCommand: Command {
     } catch {
       throw Terminal.failure(error, of: displayName(file), creating: false)
     }
-    guard !symbols.symbols.isEmpty else {
+    guard symbols.symbols.isEmpty else { return symbols }
+    DownloadProgress.shared.clear()
+    reportFindings(symbols, file)
+    do { try symbols.checkReading() } catch { throw Terminal.failure(error, of: displayName(file), creating: false) }
+    guard symbols.hasOpenQuestions else {
       Terminal.error("\(displayName(file)): error: has no symbols")
       throw ExitStatus.noData
     }
-    return symbols
+    Terminal.error(
+      "\(displayName(file)): error: has no symbols, and not all places could be asked for those of its build")
+    throw ExitStatus.temporaryFailure
+  }
+
+  private func reportFindings(_ symbols: FileSymbols, _ file: String) {
+    for finding in symbols.symbols.findings { Terminal.error(Sentences.line(finding, input: displayName(file))) }
+    for finding in symbols.faults.findings { Terminal.error(Sentences.line(finding)) }
   }
 
   /// Checks that the chosen slice exists. Without a choice, prints which slice is used, because an address belongs

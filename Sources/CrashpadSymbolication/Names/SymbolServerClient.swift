@@ -72,23 +72,3 @@ package protocol SymbolServerClient: AnyObject, Sendable {
   /// Whether a server gave no answer that counts: `isOpen` of any.
   var hasOpenQuestions: Bool { get }
 }
-
-extension ModuleIdentity {
-  /// Whether a file names the build of this module. False if one of the two has no id.
-  package func isBuild(of file: SymbolFileIdentity) -> Bool {
-    if !buildID.isEmpty, !file.buildID.isEmpty { return buildID == file.buildID }
-    guard let debugID else { return false }
-    return file.debugIDs.contains { $0.uuid == debugID.uuid }
-  }
-
-  /// Whether a file that begins with these bytes may name the build of this module: so far as they have its id. Throws
-  /// `SymbolFileIdentity.UnknownFormat` for bytes with which no symbol file begins.
-  package func mayBeBuild(ofFileWith start: [UInt8]) throws -> Bool {
-    // The directory of a zip archive is at its end.
-    if start.starts(with: Array("PK\u{3}\u{4}".utf8)) { return true }
-    struct NeedsAll: Error {}
-    do { return isBuild(of: try SymbolFileIdentity(start, isUnpacked: false) { throw NeedsAll() }) } catch is NeedsAll {
-      return true
-    }
-  }
-}

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+extension ModuleIdentity {
+  /// Whether a file names the build of this module. False if one of the two has no id.
+  package func isBuild(of file: SymbolFileIdentity) -> Bool {
+    if !buildID.isEmpty, !file.buildID.isEmpty { return buildID == file.buildID }
+    guard let debugID else { return false }
+    return file.debugIDs.contains { $0.uuid == debugID.uuid }
+  }
+
+  /// Whether a file that begins with these bytes names the build of this module; nil if its id may be behind them. Throws
+  /// `SymbolFileIdentity.UnknownFormat` for bytes with which no symbol file begins, and `SymbolFileIdentity.NoID`.
+  package func isBuild(ofFileWith start: [UInt8]) throws -> Bool? {
+    // The directory of a zip archive is at its end.
+    if start.starts(with: Array("PK\u{3}\u{4}".utf8)) { return nil }
+    struct NeedsAll: Error {}
+    do {
+      return try isCertainBuild(of: try SymbolFileIdentity(start, isUnpacked: false) { throw NeedsAll() })
+    } catch is NeedsAll {
+      return nil
+    }
+  }
+
+  /// Whether a file names the build of this module. Throws `SymbolFileIdentity.NoID` if it names none.
+  package func isCertainBuild(of file: SymbolFileIdentity) throws(SymbolFileIdentity.NoID) -> Bool {
+    if file.buildID.isEmpty, file.debugIDs.isEmpty { throw SymbolFileIdentity.NoID() }
+    return isBuild(of: file)
+  }
+}
