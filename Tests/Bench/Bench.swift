@@ -12,6 +12,9 @@ func bench(_ arguments: [String]) -> Int32 {
     }
     if arguments.first == CaptureChild.option { return CaptureChild.run(arguments) }
     if arguments.count == 2, arguments[0] == TreeRecipe.option { return TreeRecipe.readBundles(below: arguments[1]) }
+    if arguments.count == 3, arguments[0] == TreeRecipe.lookOption, let count = Int(arguments[2]) {
+      return TreeRecipe.lookAtBundles(below: arguments[1], count: count)
+    }
     guard let options = Options(arguments) else { throw BenchError(text: Options.usage) }
     let workspace = try Workspace(tool: options.tool)
     // An interrupt then ends the child, which ends the bench as any failure does, and nothing is left behind.

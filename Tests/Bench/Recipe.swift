@@ -23,6 +23,10 @@ enum Recipe: String {
   case hugeUpload
   /// Functions: a symbol file in Breakpad's format, and a dump whose stacks go through its functions.
   case symbolFile, symbolDump
+  /// Modules: a directory with the symbol file of each, for a server, and a dump with a thread in each of them.
+  case servedFiles, servedDump
+  /// Modules: a dump of programs with build ids.
+  case builtDump
   /// Bundles of debug information, each with an id of its own, a hundred in a directory.
   case bundles
   /// The number of a bundle: a dump of its module; without one, of twenty modules that no bundle is of.
@@ -44,6 +48,8 @@ enum Recipe: String {
   func write(_ number: Int, to path: String) throws {
     if self == .bundles {
       for index in 0..<number { try TreeRecipe.writeBundle(index, below: path) }
+    } else if self == .servedFiles {
+      for index in 0..<number { try ServedRecipe.write(index, below: path) }
     } else if self == .directory {
       try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
       for index in 0..<number {
@@ -136,6 +142,8 @@ enum Recipe: String {
     case .symbolFile: return SymbolRecipe(functions: number).symbolFile()
     case .symbolDump: return SymbolRecipe(functions: number).dump(threads: 40, frames: 60)
     case .bundleDump: return TreeRecipe.dump(number)
+    case .servedDump: return ServedRecipe.dump(number)
+    case .builtDump: return ServedRecipe.builtDump(number)
     case .appleReport: return Self.appleReport(number)
     default: break
     }
@@ -201,7 +209,7 @@ enum Recipe: String {
       parameters.threadCount = number
       parameters.moduleCount = 400
     case .directory, .reports, .uploads, .hugeUpload, .shuffledRegions, .symbolFile, .symbolDump, .bundles,
-      .bundleDump, .appleReport, .appleReports:
+      .bundleDump, .servedFiles, .servedDump, .builtDump, .appleReport, .appleReports:
       break
     }
     return parameters

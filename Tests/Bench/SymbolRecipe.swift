@@ -15,10 +15,14 @@ struct SymbolRecipe {
   private func address(_ function: Int) -> UInt64 { 0x4000 + UInt64(function) * Self.spacing }
 
   /// In a store: `BigApp/ID/BigApp.sym`.
-  static var storePath: String { "\(name)/\(Hex.digits(uuid).uppercased())0/\(name).sym" }
+  static var storePath: String { storePath(name, uuid) }
 
-  func symbolFile() -> [UInt8] {
-    var text = "MODULE iOS arm64 \(Hex.digits(Self.uuid).uppercased())0 \(Self.name)\n"
+  static func storePath(_ name: String, _ uuid: [UInt8]) -> String {
+    "\(name)/\(Hex.digits(uuid).uppercased())0/\(name).sym"
+  }
+
+  func symbolFile(_ name: String = name, _ uuid: [UInt8] = uuid) -> [UInt8] {
+    var text = "MODULE iOS arm64 \(Hex.digits(uuid).uppercased())0 \(name)\n"
     for file in 0..<500 { text += "FILE \(file) /Users/build/app/Sources/Module\(file % 40)/File\(file).swift\n" }
     for origin in 0..<1000 {
       text += "INLINE_ORIGIN \(origin) App.Cache<Swift.String>.value\(origin)(for: Swift.Int) -> Swift.Bool\n"

@@ -23,11 +23,15 @@ extension Bench {
         Contender("read load commands", Command(workspace.program, [TreeRecipe.option, tree])),
         Contender("first use", check(present, first), output: first),
         Contender("later, found", check(present, later)), Contender("later, 20 absent", check(absent, later)),
+        Contender("look at each", Command(workspace.program, [TreeRecipe.lookOption, tree, "\(count)"])),
       ], rounds: rounds)
     showProcessorTime(results)
     print("  " + Text.goal("1.5x reading load commands", results[1].processor <= 1.5 * results[0].processor))
     print("  " + Text.goal("20 ms for one that is there", results[2].wall.median <= 0.02))
     print("  " + Text.goal("20 ms for those that are not", results[3].wall.median <= 0.02))
+    // A file that was written to in place, or added to a bundle, shows in its own times and in those of its directory alone.
+    let looks = results[4].wall.median + results[2].wall.median
+    print("  " + Text.goal("1.1x one that is there and a look at each file", results[3].wall.median <= 1.1 * looks))
     try workspace.remove(tree)
   }
 }

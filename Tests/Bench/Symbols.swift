@@ -8,6 +8,7 @@ extension Bench {
   func symbols() throws {
     try addresses()
     try trees()
+    try servers()
     try walking()
     try threads()
   }
@@ -71,7 +72,7 @@ extension Bench {
   }
 
   /// A program whose units instantiate much of the C++ library, as large programs do.
-  private func compile(_ compiler: String, _ program: String, units: Int) throws {
+  func compile(_ compiler: String, _ program: String, units: Int) throws {
     var objects: [String] = []
     for unit in 0..<units {
       var text =

@@ -82,7 +82,51 @@ enum TreeRecipe {
     return dump.bytes
   }
 
-  // MARK: The peer
+  // MARK: The peers
+
+  /// Followed by a directory and the number of its bundles, makes this program look at each of their files, and at the directories
+  /// of these, once.
+  static let lookOption = "--look-at-bundles"
+
+  /// A part of the bundles, for one thread.
+  private struct Share {
+    let root: Int32
+    let bundles: Range<Int>
+    var failures = 0
+
+    mutating func look() {
+      var status = stat()
+      for index in bundles {
+        let folder = "\(index / 100)/Module\(index).framework.dSYM/Contents/Resources/DWARF"
+        for path in [folder, "\(folder)/Module\(index)"] {
+          if unsafe fstatat(root, path, &status, 0) != 0 { failures += 1 }
+        }
+      }
+    }
+  }
+
+  /// On as many threads as there are processors.
+  static func lookAtBundles(below root: String, count: Int) -> Int32 {
+    let folder = unsafe open(root, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    let threads = max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN)))
+    let shares = UnsafeMutablePointer<Share>.allocate(capacity: threads)
+    defer { unsafe shares.deallocate() }
+    var started: [pthread_t] = []
+    for index in 0..<threads {
+      unsafe (shares + index).initialize(
+        to: Share(root: folder, bundles: count * index / threads..<count * (index + 1) / threads))
+      var thread = pthread_t()
+      let failure = unsafe pthread_create(
+        &thread, nil,
+        { share in
+          unsafe share?.assumingMemoryBound(to: Share.self).pointee.look()
+          return nil
+        }, shares + index)
+      if failure == 0 { started.append(thread) } else { return 1 }
+    }
+    for thread in started { _ = pthread_join(thread, nil) }
+    return (0..<threads).allSatisfy { unsafe shares[$0].failures == 0 } ? 0 : 1
+  }
 
   static func readBundles(below root: String) -> Int32 { count(below: root) > 0 ? 0 : 1 }
 
