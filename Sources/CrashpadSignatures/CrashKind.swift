@@ -28,8 +28,8 @@ struct CrashKind: Sendable {
   var handlerDepth = 0
   /// The function and the class of an error in a language that has no frames in the stack.
   var words: [String] = []
-  /// The bundle id or the name of the process of a report, which tells crashes without a stack apart.
-  private(set) var program: String?
+  /// The bundle id or the name of the process of a report, or a dump's executable, which tells crashes without a stack apart.
+  var program: String?
   /// The system of the process, which tells whose handlers of exceptions are on the stack.
   private(set) var system = OperatingSystem.unknown
   /// Version 1 keeps what it made of reports, right or wrong, as trackers keep its ids.

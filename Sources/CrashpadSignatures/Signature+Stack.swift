@@ -13,9 +13,13 @@ extension Signature {
   package init(
     _ snapshot: ProcessSnapshot, _ file: InputFile, _ symbolization: Symbolization? = nil, _ options: SignatureOptions
   ) {
-    let (kind, stack) = Self.kindAndStack(snapshot, file, symbolization, options)
+    var (kind, stack) = Self.kindAndStack(snapshot, file, symbolization, options)
     var modules = SignatureModules(snapshot, file, inApp: options.inApp, options.version)
-    self.init(kind, options.names.entries(stack.frames, &modules), options.version, of: stack.owner)
+    let entries = options.names.entries(stack.frames, &modules)
+    if options.version != .first, kind.program == nil, entries.allSatisfy({ $0.module == nil }) {
+      kind.program = snapshot.executableIndex.flatMap { NameText.word(modules.module($0)?.name) }
+    }
+    self.init(kind, entries, options.version, of: stack.owner)
   }
 
   init(_ kind: CrashKind, _ entries: [StackEntry], _ version: RuleVersion, of owner: Anchor.Stack = .thread(nil)) {

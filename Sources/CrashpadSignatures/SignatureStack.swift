@@ -36,9 +36,9 @@ struct SignatureStack {
     add(word, word)
   }
 
-  /// Says that there is no frame to take. Crashes of several programs are several.
+  /// Says that there is no frame, or none in a module. Crashes of several programs are several.
   mutating func takeNothing(of program: String?) {
-    flag(.noThread, "no-thread")
+    if entries.isEmpty { flag(.noThread, "no-thread") } else { flag(.runtimeOnly, "no-module") }
     if let program { add(program, program) }
   }
 

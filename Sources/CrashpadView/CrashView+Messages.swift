@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import CrashpadCore
 internal import CrashpadSnapshot
+internal import CrashpadSymbolication
 internal import CrashpadText
 
 /// The messages and annotations of a process and its modules.
@@ -46,11 +47,15 @@ extension CrashView {
 
   /// The messages of modules alone.
   package var moduleMessages: [Entry] {
-    snapshot.modules.enumerated().flatMap { index, module in
+    let own = snapshot.modules.enumerated().flatMap { index, module in
       module.messages.compactMap { message in
         line(message).map { Entry(module: moduleName(index), name: nil, value: $0) }
       }
     }
+    return own
+      + [abortMessage].compactMap { $0 }.map {
+        Entry(module: moduleName($0.module), name: nil, value: TextFormat.printable($0.text))
+      }
   }
 
   /// The annotations of the process, then those of each module.

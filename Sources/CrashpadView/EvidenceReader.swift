@@ -63,12 +63,14 @@ package struct EvidenceReader: Sendable {
       }
       threads.append(made)
     }
+    var messages = Self.messages(snapshot, text)
+    if ended == nil, let message = result.abortMessage(snapshot, input) { messages.append(message.text) }
     var evidence = CrashEvidence(
       exception: (ended?.snapshot ?? snapshot).exception, system: snapshot.system, report: snapshot.report,
       processName: processName,
       processID: snapshot.processID.map { Int64($0) }, threads: threads, crashed: crashed,
       lastException: result.lastException.flatMap { reader.frames($0) },
-      lastFault: anchor.flatMap { $0.stack == .lastException ? $0.line : nil }, messages: Self.messages(snapshot, text),
+      lastFault: anchor.flatMap { $0.stack == .lastException ? $0.line : nil }, messages: messages,
       isCut: !snapshot.isComplete)
     evidence.hasLostException = snapshot.hasLostException
     evidence.lacksStackForHandler = snapshot.lacksStackForHandler

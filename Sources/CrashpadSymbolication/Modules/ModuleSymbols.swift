@@ -80,6 +80,11 @@ package final class ModuleSymbols: Sendable {
     return best
   }
 
+  /// The offset of the first symbol in ELF files, of code or data, with one of these names.
+  func offset(ofSymbol names: [String]) -> UInt64? {
+    search.symbols.firstResult { ($0 as? ElfSymbols)?.offset(ofSymbol: names) }
+  }
+
   private func demangle(_ frame: inout SymbolizedAddress.Frame) {
     guard names != .mangled, let function = frame.function else { return }
     frame.name = Demangler.demangle(function, names) ?? function

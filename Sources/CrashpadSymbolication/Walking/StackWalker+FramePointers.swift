@@ -10,11 +10,12 @@ extension StackWalker {
     case notFound
   }
 
-  /// Whether the register may hold a frame pointer. Code of Windows for x86-64 uses it as any other, and so does Thumb code
-  /// of systems other than Apple's, where r11 is the frame pointer of the long form only.
+  /// Whether the register may hold a frame pointer. Code of Windows for x86-64 uses it as any other, but for code of no module, which
+  /// a compiler made at run time; so does Thumb code of systems other than Apple's, where r11 is the frame pointer of the long
+  /// form only.
   func usesFramePointers(_ callee: Position) -> Bool {
     switch callee.architecture {
-    case .x86_64: process.system != .windows
+    case .x86_64: process.system != .windows || callee.module == nil
     case .arm(let framePointer): framePointer == 7 || !callee.isThumb
     case .arm64, .x86: true
     // Compilers use the register for other values, and frames have other layouts.
