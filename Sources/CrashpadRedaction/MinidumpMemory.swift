@@ -41,6 +41,10 @@ extension MinidumpRedactor {
 
   /// Returns whether any part of the range stays, or its place in the file must be kept.
   private mutating func claimMemory(_ range: ByteRange, at address: UInt64, mayGo: Bool) -> Bool {
+    if code.holds(address, range.count) {
+      claims.claim(range, .copy)
+      return true
+    }
     // Many ranges may contain all stacks.
     guard policy.memory == .all || look(at: 1 + stacks.count(in: range, at: address)) else {
       claims.claim(range, mayGo ? .removed : .blank)

@@ -16,6 +16,8 @@ struct MinidumpRedactor {
   var rule: PointerRule
   /// The memory that is treated as a stack.
   let stacks: StackRanges
+  /// The code of modules, of which walks need the bytes: it is as in their files.
+  let code: ModuleCode
   /// The offsets of strings that are claimed already.
   var knownStrings: Set<Int> = []
   var knownWideStrings: Set<Int> = []
@@ -71,8 +73,10 @@ struct MinidumpRedactor {
     textBudget = 2 * size + 8 << 20
     entryBudget = size / 2
     stacks = StackRanges(snapshot, bytes)
+    let listed = ListedRange.all(snapshot, in: bytes)
+    code = ModuleCode(snapshot, listed)
     rule = PointerRule(
-      snapshot, mapped: ListedRange.all(snapshot, in: bytes)?.executable ?? [], stacks: stacks.addresses,
+      snapshot, mapped: listed?.executable ?? [], stacks: stacks.addresses,
       keepsSmallNumbers: policy.keepsSmallNumbers)
     if snapshot.system.architecture == .x86_64 { rule.keepFaults(ofRecordsAt: stacks.signalRecords(bytes)) }
   }

@@ -90,7 +90,7 @@ package struct ModuleList: Sendable, ExpressibleByArrayLiteral {
   static let crashReporters: ModuleList = [
     "Sentry", "SentryPrivate", "libsentry*", "KSCrash*", "CrashReporter", "PLCrashReporter*", "Bugsnag*", "libbugsnag*",
     "FirebaseCrashlytics", "libcrashlytics*", "Datadog*", "AppCenterCrashes", "Instabug*", "NewRelic*",
-    "Backtrace",
+    "Backtrace", "dbgcore.dll", "dbghelp.dll",
   ]
 }
 

@@ -73,6 +73,7 @@ package struct EvidenceReader: Sendable {
       lastFault: anchor.flatMap { $0.stack == .lastException ? $0.line : nil }, messages: messages,
       isCut: !snapshot.isComplete)
     evidence.hasLostException = snapshot.hasLostException
+    evidence.lacksModules = snapshot.modules.isEmpty && snapshot.report == nil
     evidence.lacksStackForHandler = snapshot.lacksStackForHandler
     evidence.handlerSignal = ended == nil ? nil : snapshot.exception?.code
     evidence.branch = Self.branch(snapshot, input, result)

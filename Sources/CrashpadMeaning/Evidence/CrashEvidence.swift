@@ -148,6 +148,8 @@ package struct CrashEvidence: Sendable {
   package var exception: ExceptionSnapshot?
   /// Whether the input may have had an exception that can't be read.
   package var hasLostException = false
+  /// Whether a dump lists no modules at all: no address is known to be outside of them.
+  package var lacksModules = false
   /// Whether the kernel found no room on the stack for a handler of the program.
   package var lacksStackForHandler = false
   /// The signal by which a handler of the program ended the process for the exception, which then is the fault.

@@ -166,6 +166,10 @@ struct ExplanationBuilder {
       )
       return
     }
+    if own.isEmpty, crash.lacksModules {
+      result.notKnown.append("Which code of the application is involved: the dump lists no modules.")
+      return
+    }
     let unnamed = thread.framesWithoutModule
     if own.isEmpty, unnamed > 0 {
       result.notKnown.append(

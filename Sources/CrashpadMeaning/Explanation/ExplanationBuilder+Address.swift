@@ -41,6 +41,8 @@ extension ExplanationBuilder {
       result.advice.insert(
         "Look for what still called into the module: a callback, a window procedure, a thread or an exit handler of it.",
         at: 0)
+    } else if top.module == nil, top.function == nil, crash.lacksModules {
+      result.notKnown.append("The module that has the program counter: the dump lists no modules.")
     } else if top.module == nil, top.function == nil {
       note(placeWithoutModule(isJump: isJump(to: address, top, exception)), thread, frame: 0)
     } else if exception.isJumpOutOfCode() {

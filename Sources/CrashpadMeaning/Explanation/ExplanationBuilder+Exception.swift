@@ -300,6 +300,9 @@ extension ExplanationBuilder {
     return isPlace ? "\"\(line.prefix(119))…\(line.suffix(80))\"" : "\"\(line.prefix(199))…\""
   }
 
+  /// EXCEPTION_BREAKPOINT.
+  private static let breakpoint: UInt32 = 0x8000_0003
+
   mutating func addStacks() {
     if let index = crash.lastSuspect {
       note(
@@ -317,12 +320,25 @@ extension ExplanationBuilder {
     if let signal = thread.frames.prefix(48).firstIndex(where: { $0.function.map(Self.signalFrames.contains) ?? false }
     ),
       thread.frames.indices.contains(signal + 1), case let frame = thread.frames[signal + 1], frame.module == nil,
-      frame.function == nil
+      frame.function == nil, !crash.lacksModules
     {
       let isNull = frame.address.map { $0 < 0x1000 } ?? false
       note(
         "Where the signal came, the program counter is in no module: a jump through a wrong pointer"
           + (isNull ? "." : ", or code that was made while the program ran."), thread, frame: signal + 1)
+    }
+    // Windows writes the registers of the moment at which the dump was made for each thread.
+    if crash.report == nil, let exception = crash.exception, exception.kind == .windows, exception.context == nil {
+      result.notKnown.append(
+        "Where it crashed: the registers of the exception can't be read. The stack of \(thread.title) is that at which the dump was written."
+      )
+    }
+    // A debugger starts a thread in the process that meets a breakpoint of the system.
+    if let exception = crash.exception, exception.kind == .windows, exception.code == Self.breakpoint,
+      !thread.frames.contains(where: \.isOfApp)
+    {
+      result.endedBy = ["Nothing, or Windows: a debugger that breaks into a program leaves the same, and the program may go on."]
+      result.notKnown.append("Whether the program crashed: the thread has none of its code in its stack.")
     }
     if let name = recursion(thread) {
       let isWhole = thread.frames.count <= Self.searchedForRecursion && thread.elided.isEmpty

@@ -34,6 +34,8 @@ package enum CrashReporters {
     "Sentry", "SentrySwift", "SentryObjC", "KSCrash", "KSCrashRecording", "CrashReporter", "FirebaseCrashlytics",
     "Bugsnag",
     "AppCenterCrashes", "DatadogCrashReporting", "EmbraceIO", "NewRelic",
+    // What writes minidumps of Windows
+    "dbgcore.dll", "dbghelp.dll",
   ]
   private static let libraries = ["libcrashpad", "libsentry", "libbugsnag"]
 }
