@@ -178,6 +178,7 @@ CRASH_TIME static void pass_on(int number, siginfo_t *information, ucontext_t *c
   if (is_default(next)) *(uint64_t *)&context->uc_sigmask &= ~mask;
   // Blocked here, so that it arrives where the signal came first: when this handler returns.
   change_mask(SIG_BLOCK, &mask, NULL);
+  mark_for_thread(information);
   long result = SYSTEM_CALL_4(SYS_rt_tgsigqueueinfo, process, thread, number, information);
   if (result >= 0 || happens_again(number, information, context)) return;
   result = SYSTEM_CALL_3(SYS_tgkill, process, thread, number);

@@ -70,6 +70,10 @@ CRASH_TIME bool is_captured_process(void) {
 
 struct thread_facts *own_facts(void) { return &crash_own_facts; }
 
+struct thread_facts *facts_of(uint64_t thread, uint64_t own_thread) {
+  return (struct thread_facts *)((uint64_t)&crash_own_facts - own_thread + thread);
+}
+
 uint64_t hidden_signals(void) {
   if (crash_own_facts.unresolved > 0) {
     stack_t stack;

@@ -9,6 +9,7 @@
 // leave the program with a mask that it did not set.
 #define _GNU_SOURCE
 #include <errno.h>
+#include <sched.h>
 #include <signal.h>
 #include <string.h>
 
@@ -79,6 +80,15 @@ void hide_blocked(void) {
   change_mask(SIG_UNBLOCK, &hidden, NULL);
 }
 
+// A signal that is pending arrives before the call returns that unblocks it: so does one that another thread has to send again
+// first, as it has it blocked, too.
+static void await_postponed(void) {
+  const int kMost = 1000;
+  for (int count = 0; count < kMost && is_postponing(); count++) sched_yield();
+  // It is delivered when a system call returns.
+  SYSTEM_CALL_1(SYS_getpid, 0);
+}
+
 static int set_mask(mask_setter *setter, int how, const sigset_t *mask, sigset_t *old) {
   uint64_t before = hidden_signals();
   uint64_t faults = mask == NULL ? 0 : first_word_of(mask) & fault_signals();
@@ -105,6 +115,7 @@ static int set_mask(mask_setter *setter, int how, const sigset_t *mask, sigset_t
     if (how == SIG_SETMASK) set_hidden_signals(hideable);
     result = setter(how, &changed, old);
     if (result != 0) set_hidden_signals(before);
+    if (how != SIG_BLOCK && (before & ~hidden_signals()) != 0) await_postponed();
   }
   if (result != 0 || old == NULL) return result;
   uint64_t shown = first_word_of(old) | before;

@@ -5,11 +5,13 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <poll.h>
+#include <pthread.h>
 #include <signal.h>
 #include <sys/epoll.h>
 #include <sys/select.h>
 
 #include "../crash/program_handlers.h"
+#include "../crash/state.h"
 #include "install.h"
 #include "next.h"
 
@@ -105,6 +107,24 @@ EXPORTED int sigwaitinfo(const sigset_t *signals, siginfo_t *information) {
   int (*wait)(const sigset_t *, siginfo_t *) = next_function(&known, "sigwaitinfo", NULL, NULL);
   return wait == NULL ? missing() : take(wait(signals, information), information);
 }
+
+#if defined(__GLIBC__)
+// Such a signal is for one thread, and has nothing that says so.
+EXPORTED int pthread_sigqueue(pthread_t thread, int number, const union sigval value) {
+  static void *_Atomic known;
+  int (*queue)(pthread_t, int, const union sigval) = next_function(&known, "pthread_sigqueue", NULL, NULL);
+  if (queue == NULL) return ENOSYS;
+  if (number <= 0 || number > 64 || !(fault_signals() & signal_bit(number)) || !interposes()) {
+    return queue(thread, number, value);
+  }
+  struct thread_facts *facts = facts_of((uint64_t)thread, (uint64_t)pthread_self());
+  uint64_t mask = facts->hidden_signals & signal_bit(number);
+  atomic_fetch_or(&facts->sent_here, mask);
+  int error = queue(thread, number, value);
+  if (error != 0) atomic_fetch_and(&facts->sent_here, ~mask);
+  return error;
+}
+#endif
 
 // System V's: waits with the mask of the moment, without one signal.
 EXPORTED int __xpg_sigpause(int number) {

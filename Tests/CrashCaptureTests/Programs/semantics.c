@@ -291,6 +291,32 @@ static void two_signals_wait(void) {
   say_masks("after both:");
 }
 
+static void *stay_awake(void *argument) {
+  for (int count = 0; count < 20; count++) usleep(10000);
+  return argument;
+}
+
+// Another thread would take the signal, if it were sent to the process.
+static void queued_to_one_thread(void) {
+  struct sigaction action = {.sa_sigaction = keep, .sa_flags = SA_SIGINFO};
+  sigaction(SIGFPE, &action, NULL);
+  pthread_t other;
+  pthread_create(&other, NULL, stay_awake, NULL);
+  block(SIGFPE);
+  pthread_sigqueue(pthread_self(), SIGFPE, (union sigval){.sival_int = 7});
+  usleep(50000);
+  say_masks("queued:");
+  say("called %d\n", calls);
+  sigset_t set;
+  sigemptyset(&set);
+  sigaddset(&set, SIGFPE);
+  siginfo_t information = {0};
+  const struct timespec time = {0, 50000000};
+  say("taken %d", sigtimedwait(&set, &information, &time));
+  say(" value %d\n", information.si_value.sival_int);
+  pthread_join(other, NULL);
+}
+
 static void hold(void) {
   sighold(SIGSEGV);
   say_masks("held:");
@@ -846,6 +872,7 @@ static const struct {
     MODE(sender_of_a_taken_signal),
     MODE(sender_of_a_handled_signal),
     MODE(two_signals_wait),
+    MODE(queued_to_one_thread),
     MODE(hold),
     MODE(masked_handler_crashes),
     MODE(partly_masked_handler_crashes),
