@@ -53,6 +53,8 @@ struct Bench {
       case .growth: try growth()
       case .database: try database()
       case .symbols: try symbols()
+      case .trees: try trees()
+      case .servers: try servers()
       case .pages: try pages()
       case .appleReports: try appleReports()
       case .capture: try capture()

@@ -2,7 +2,8 @@
 /// The options of the command line.
 struct Options {
   enum Question: String, CaseIterable {
-    case large, directory, startup, instructions, growth, database, symbols, pages, appleReports, capture, upload
+    case large, directory, startup, instructions, growth, database, symbols, trees, servers
+    case pages, appleReports, capture, upload
   }
 
   static let usage = """

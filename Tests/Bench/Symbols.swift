@@ -7,8 +7,6 @@ import FoundationEssentials
 extension Bench {
   func symbols() throws {
     try addresses()
-    try trees()
-    try servers()
     try walking()
     try threads()
   }
