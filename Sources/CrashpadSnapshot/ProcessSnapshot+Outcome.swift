@@ -22,9 +22,12 @@ extension ProcessSnapshot {
 
 extension ProcessSnapshot {
   /// Whether groups have a place for it. Hangs, lists of processes and exceeded limits have kinds of their own; a warning, a
-  /// panic, an app that the user ended, or a stack of a process whose fate is not said would be counted as a crash.
+  /// panic, an app that the user ended, a stack of a process whose fate is not said, or a whole dump without an exception would
+  /// be counted as a crash.
   package var isCounted: Bool {
-    guard let kind = report?.kind, ![.hang, .stackshot, .jetsam].contains(kind) else { return true }
+    // A dump may be made of a process that did not crash, by a person or a debugger.
+    guard let kind = report?.kind else { return exception != nil || hasLostException || !isComplete }
+    if [.hang, .stackshot, .jetsam].contains(kind) { return true }
     return outcome.isCrash || kind == .resource && outcome == .notSaid
   }
 }

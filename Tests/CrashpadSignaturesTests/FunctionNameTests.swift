@@ -185,6 +185,13 @@ struct FunctionNameTests {
     Form(
       name: "(anonymous)::Player::seconds",
       symbols: ["_ZN12_GLOBAL__N_16Player7secondsEi", "(anonymous namespace)::Player::seconds(int)"]),
+    Form(
+      name: "absl::Cord::load(absl::Status)",
+      symbols: [
+        "absl::lts_20230802::Cord::load(absl::lts_20230802::Status)", "absl::debian3::Cord::load(absl::debian3::Status)",
+        "absl::Cord::load(absl::Status)",
+      ]),
+    Form(name: "absl::lts_open", symbols: ["absl::lts_open()"]),
     Form(name: "Ring<T>::at", symbols: ["Ring<int>::at(int)", "int& Ring<Order>::at(Order const&)"]),
     Form(
       name: "Cart::run::λ2",

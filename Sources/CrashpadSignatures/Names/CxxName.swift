@@ -37,6 +37,7 @@ enum CxxName {
     while prefixes.contains(where: { name.drop(prefix: $0) }) {}
     unifyAnonymous(&name)
     replaceAll("[abi:cxx11]", with: "", in: &name)
+    if version != .first { unifyAbseil(&name) }
     let isLocal = version != .first && unifyCoroutine(&name)
     if isRust(name) { return rust(name, isNumbered: version != .first).text }
     name = collapsingTypes(name)
@@ -137,6 +138,17 @@ enum CxxName {
       "(anonymous namespace)", "{anonymous}", "`anonymous namespace'", "`anonymous-namespace'", "_GLOBAL__N_1",
     ] {
       replaceAll(form, with: "(anonymous)", in: &name)
+    }
+  }
+
+  /// Abseil has its version as a namespace that programs do not write: `absl::lts_20230802::Status`, `absl::debian3::Status`.
+  private static func unifyAbseil(_ name: inout NameText) {
+    for start in ["absl::lts_", "absl::debian"] {
+      while let place = name.find(start) {
+        let digits = name.bytes[(place + start.utf8.count)...].prefix(while: NameText.isDigit)
+        guard !digits.isEmpty, name.bytes[digits.endIndex...].starts(with: "::".utf8) else { break }
+        name.bytes.removeSubrange((place + 6)..<(digits.endIndex + 2))
+      }
     }
   }
 
