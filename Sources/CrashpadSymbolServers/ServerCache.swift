@@ -60,7 +60,8 @@ package struct ServerCache: Sendable {
   private func originWords(_ request: ServerRequest) -> [String]? {
     guard let bytes = hint({ try InputFile.prefix(of: originFile(request), count: 16 << 10) }), bytes.last == 0x0a
     else { return nil }
-    return String(decoding: bytes.dropLast(), as: UTF8.self).split(separator: " ").map(String.init)
+    let line = bytes.prefix { $0 != 0x0a }
+    return String(decoding: line, as: UTF8.self).split(separator: " ").map(String.init)
   }
 
   /// Whether a file at its place has all of its bytes, so far as is known.
@@ -96,19 +97,23 @@ package struct ServerCache: Sendable {
     try write(name, to: absences.appending(Self.key(question)))
   }
 
-  /// Writes a line to a file of its own. A part of it, as a kill between the two calls leaves, is no line; and its file is written while
-  /// the lock of the download is held.
+  /// Writes a line to a file of its own by one call. A file without a line end, as a kill before that call leaves, has no line; and what
+  /// is left of a longer one is behind the new one, so that a run that reads meanwhile finds either.
   private func write(_ line: String, to file: FilePath) throws {
     func open() throws -> FileDescriptor {
       try FileDescriptor.open(
-        file, .writeOnly, options: [.create, .truncate, .closeOnExec], permissions: FilePermissions(rawValue: 0o666))
+        file, .readWrite, options: [.create, .closeOnExec], permissions: FilePermissions(rawValue: 0o666))
     }
     let descriptor: FileDescriptor
     do { descriptor = try open() } catch Errno.noSuchFileOrDirectory {
       try createDirectories(file.removingLastComponent())
       descriptor = try open()
     }
-    try descriptor.closeAfter { _ = try descriptor.writeAll(Array((line + "\n").utf8)) }
+    let bytes = Array((line + "\n").utf8)
+    try descriptor.closeAfter {
+      try descriptor.writeAll(bytes)
+      if try descriptor.seek(offset: 0, from: .end) > bytes.count { try descriptor.resize(to: Int64(bytes.count)) }
+    }
   }
 }
 

@@ -346,8 +346,27 @@ extension ElfFile {
     }
   }
 
+  /// From the segments in the first bytes of a file; nil if these have none.
+  static func buildID(inStart bytes: RawSpan) -> [UInt8]? {
+    guard let header = ElfHeader(bytes) else { return nil }
+    var found: [UInt8]?
+    header.forEachSegment(bytes) { segment in
+      if segment.type == ElfSegment.note, let place = segment.content(in: bytes) {
+        found = buildID(place, segment.alignment, bytes, isBigEndian: header.isBigEndian)
+      }
+      return found == nil
+    }
+    return found
+  }
+
   private func buildID(_ range: ByteRange, _ alignment: UInt64, _ bytes: RawSpan) -> [UInt8]? {
-    var notes = ElfNotes(range, alignment: alignment, isBigEndian: !isLittleEndian)
+    Self.buildID(range, alignment, bytes, isBigEndian: !isLittleEndian)
+  }
+
+  private static func buildID(
+    _ range: ByteRange, _ alignment: UInt64, _ bytes: RawSpan, isBigEndian: Bool
+  ) -> [UInt8]? {
+    var notes = ElfNotes(range, alignment: alignment, isBigEndian: isBigEndian)
     while let note = notes.next(bytes) {
       if let id = note.buildID(bytes) { return bytes.array(in: id) }
     }

@@ -12,6 +12,8 @@ extension ModuleIdentity {
   package func isBuild(ofFileWith start: [UInt8]) throws -> Bool? {
     // The directory of a zip archive is at its end.
     if start.starts(with: Array("PK\u{3}\u{4}".utf8)) { return nil }
+    // Its sections of notes, behind these bytes, are looked at when the file is used.
+    if !buildID.isEmpty, unsafe ElfFile.buildID(inStart: start.span.bytes) == buildID { return true }
     struct NeedsAll: Error {}
     do {
       return try isCertainBuild(of: try SymbolFileIdentity(start, isUnpacked: false) { throw NeedsAll() })
