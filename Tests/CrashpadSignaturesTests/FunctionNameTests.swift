@@ -188,8 +188,8 @@ struct FunctionNameTests {
     Form(
       name: "absl::Cord::load(absl::Status)",
       symbols: [
-        "absl::lts_20230802::Cord::load(absl::lts_20230802::Status)", "absl::debian3::Cord::load(absl::debian3::Status)",
-        "absl::Cord::load(absl::Status)",
+        "absl::lts_20230802::Cord::load(absl::lts_20230802::Status)",
+        "absl::debian3::Cord::load(absl::debian3::Status)", "absl::Cord::load(absl::Status)",
       ]),
     Form(name: "absl::lts_open", symbols: ["absl::lts_open()"]),
     Form(name: "Ring<T>::at", symbols: ["Ring<int>::at(int)", "int& Ring<Order>::at(Order const&)"]),

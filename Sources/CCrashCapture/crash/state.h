@@ -232,7 +232,7 @@ struct thread_facts {
   uint64_t abort_caller;
   // The fault signals that it has blocked as far as the program knows, but that the kernel does not block.
   uint64_t hidden_signals;
-  // Those of them that another thread sent to this one, and not to the process, by pthread_sigqueue(3).
+  // The signals among them that another thread sent to this one, and not to the process, by pthread_sigqueue(3).
   _Atomic uint64_t sent_here;
   // The process that it belongs to; 0 for one that was not started by the pthread_create of this library. At the end,
   // which is nearest to the data of libc: a child of fork(2) writes it.
@@ -243,7 +243,7 @@ struct thread_facts {
 CRASH_TIME struct thread_facts *thread_facts(void);
 // In normal operation.
 struct thread_facts *own_facts(void);
-// Those of another thread of the process, whose pthread_t this is.
+// The facts of another thread of the process, by its pthread_t and that of the calling one.
 struct thread_facts *facts_of(uint64_t thread, uint64_t own_thread);
 uint64_t hidden_signals(void);
 void set_hidden_signals(uint64_t signals);

@@ -337,7 +337,9 @@ extension ExplanationBuilder {
     if let exception = crash.exception, exception.kind == .windows, exception.code == Self.breakpoint,
       !thread.frames.contains(where: \.isOfApp)
     {
-      result.endedBy = ["Nothing, or Windows: a debugger that breaks into a program leaves the same, and the program may go on."]
+      result.endedBy = [
+        "Nothing, or Windows: a debugger that breaks into a program leaves the same, and the program may go on."
+      ]
       result.notKnown.append("Whether the program crashed: the thread has none of its code in its stack.")
     }
     if let name = recursion(thread) {

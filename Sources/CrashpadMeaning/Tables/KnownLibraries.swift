@@ -34,7 +34,7 @@ package enum CrashReporters {
     "Sentry", "SentrySwift", "SentryObjC", "KSCrash", "KSCrashRecording", "CrashReporter", "FirebaseCrashlytics",
     "Bugsnag",
     "AppCenterCrashes", "DatadogCrashReporting", "EmbraceIO", "NewRelic",
-    // What writes minidumps of Windows
+    // Writers of minidumps on Windows
     "dbgcore.dll", "dbghelp.dll",
   ]
   private static let libraries = ["libcrashpad", "libsentry", "libbugsnag"]
