@@ -3,17 +3,32 @@
 enum NetworkAddresses {
   // MARK: MAC addresses
 
-  /// Marks six pairs of hexadecimal digits with the same separator; bytes of code in this form are more, or fewer.
+  /// Marks six pairs of hexadecimal digits with the same separator, and three groups of four with full stops between; bytes of
+  /// code in these forms are more, or fewer.
   static func markMACs(_ text: [UInt16], _ marks: inout Marks) {
     var index = 0
-    while index + 17 <= text.count {
-      if isMAC(text, index) {
+    while index + 14 <= text.count {
+      if index + 17 <= text.count, isMAC(text, index) {
         marks.mark(index..<index + 17)
         index += 17
+      } else if isGrouped(text, index) {
+        marks.mark(index..<index + 14)
+        index += 14
       } else {
         index += 1
       }
     }
+  }
+
+  /// "3c22.fb9a.0e41", as routers write it. Versions have no letters.
+  private static func isGrouped(_ text: [UInt16], _ start: Int) -> Bool {
+    guard text[start + 4] == Unit.period, text[start + 9] == Unit.period else { return false }
+    let address = text[start..<start + 14]
+    for place in 0..<14 where place != 4 && place != 9 {
+      guard Unit.isHex(text[start + place]) else { return false }
+    }
+    return address.contains(where: Unit.isDigit) && address.contains(where: Unit.isLetter)
+      && isBorder(text, start - 1, Unit.period) && isBorder(text, start + 14, Unit.period)
   }
 
   private static func isMAC(_ text: [UInt16], _ start: Int) -> Bool {

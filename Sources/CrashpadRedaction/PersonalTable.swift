@@ -46,7 +46,8 @@ extension PersonalKind {
     case .tokens:
       PersonalRow(
         form: "values behind words such as token=, api_key, secret, Bearer, session id or Cookie:; words of 20 or more "
-          + "letters and digits that look random; words with a known beginning such as eyJ or ghp_",
+          + "letters and digits that look random; words with a known beginning such as eyJ or ghp_; private keys; the bytes of "
+          + "data that an object prints, such as <740f4707 bebcf74f 9b7c25d4 8e335894>",
         isSecret: true, minimum: 15, mark: { Secrets.markTokens($0, &$1) })
     case .emails:
       PersonalRow(
@@ -62,8 +63,10 @@ extension PersonalKind {
         needs: .digit, minimum: 24, mark: { DeviceIDs.markUDIDs($0.text, &$1) })
     case .macs:
       PersonalRow(
-        form: "six pairs of hexadecimal digits with colons or hyphens, or values behind words such as MAC address",
-        needsOne: [.colon, .hyphen], minimum: 17, mark: { NetworkAddresses.markMACs($0.text, &$1) })
+        form:
+          "six pairs of hexadecimal digits with colons or hyphens, three groups of four with full stops, or values behind "
+          + "words such as MAC address",
+        needsOne: [.colon, .hyphen, .period], minimum: 14, mark: { NetworkAddresses.markMACs($0.text, &$1) })
     case .ips:
       PersonalRow(
         form: "IPv4 and IPv6 addresses, other than those of the machine itself; a version of four numbers stays",
@@ -95,7 +98,9 @@ extension PersonalKind {
         form: "values behind the words serial number, and words that look like Apple's serial numbers",
         needs: .digit, minimum: 11, mark: { DeviceIDs.markSerials($0.text, &$1) })
     case .locations:
-      PersonalRow(form: "numbers behind words such as latitude")
+      PersonalRow(
+        form: "numbers behind words such as latitude, and pairs of them behind words such as location or coordinate",
+        needs: [.digit, .period], minimum: 15, mark: { Coordinates.mark($0.text, &$1) })
     case .devices:
       PersonalRow(
         form: "names in those of devices, such as Jane's iPhone or Janes-MacBook-Pro, and values behind words such as "

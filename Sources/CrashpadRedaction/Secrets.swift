@@ -122,6 +122,8 @@ enum Secrets {
   /// Marks words that look random or begin like tokens. Names of functions may look random, too.
   static func markTokens(_ scan: PersonalScan, _ marks: inout Marks) {
     let text = scan.text
+    markKeys(text, &marks)
+    markBytes(text, &marks)
     var index = 0
     while index < text.count {
       guard isToken(text[index]) else {
@@ -131,6 +133,54 @@ enum Secrets {
       let end = text[index...].firstIndex { !isToken($0) } ?? text.count
       markToken(text, index..<end, isSymbol: scan.place == .symbol, &marks)
       index = end
+    }
+  }
+
+  private static let keyStart = Array("private key-----".utf16)
+  private static let keyEnd = Array("-----end".utf16)
+
+  /// Marks private keys in PEM, to their last line or to the end of the text.
+  private static func markKeys(_ text: [UInt16], _ marks: inout Marks) {
+    var index = 0
+    while index + keyStart.count <= text.count {
+      guard text[index] == 0x50 || text[index] == 0x70, Unit.has(keyStart, text, index) else {
+        index += 1
+        continue
+      }
+      let start = index + keyStart.count
+      let end = (start..<max(start, text.count)).first { text[$0] == 0x2d && Unit.has(keyEnd, text, $0) } ?? text.count
+      marks.mark(start..<end)
+      // The last line has the same words.
+      index = end + keyEnd.count + keyStart.count + 8
+    }
+  }
+
+  /// The number of groups of eight digits from which on bytes may be a token.
+  private static let leastGroups = 4
+
+  /// Marks the bytes of data in the description of an object: "<740f4707 bebcf74f …>", and "bytes = 0x740f4707 bebcf74f … }".
+  private static func markBytes(_ text: [UInt16], _ marks: inout Marks) {
+    var index = 0
+    while index < text.count {
+      let isStart = text[index] == 0x3c || text[index] == 0x78 && Unit.at(text, index - 1) == 0x30
+      guard isStart else {
+        index += 1
+        continue
+      }
+      let start = index + 1
+      var (end, groups, place) = (start, 0, start)
+      while true {
+        let group = text[place...].prefix(9).prefix(while: Unit.isHex).count
+        guard (2...8).contains(group), group % 2 == 0 else { break }
+        groups += group == 8 ? 1 : 0
+        end = place + group
+        guard group == 8, Unit.at(text, end) == 0x20 else { break }
+        place = end + 1
+        // Foundation leaves out what is in the middle of long data.
+        while Unit.at(text, place) == Unit.period || place > end + 1 && Unit.at(text, place) == 0x20 { place += 1 }
+      }
+      if groups >= leastGroups { marks.mark(start..<end) }
+      index = max(end, start)
     }
   }
 

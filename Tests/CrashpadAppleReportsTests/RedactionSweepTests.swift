@@ -44,7 +44,10 @@ struct RedactionSweepTests {
     Form("/Data/Application/5D3A2B1C-0000-4ABC-8DEF-0123456789AB/x", "5D3A2B1C"),
     Form("com.apple.CoreSimulator.SimDevice.6E4B2B1C-0000-4ABC-8DEF-0123456789AB", "6E4B2B1C"),
     Form("/Users/yolandaq/src/x.c", "yolandaq"), Form("https://vault-7.corp.example/x", "vault-7"),
-    Form("latitude=52.520008", "52.520008"), Form("sk_live_4eC39HqLyjWDarjtT1zdp7dc", "4eC39HqLyjWDarj"),
+    Form("latitude=52.520008", "52.520008"), Form("location 52.520008, 13.404954 is off", "52.520008", isProse: true),
+    Form("en1 3c22.fb9a.0e41", "fb9a"), Form("for <740f4707 bebcf74f 9b7c25d4 8e335894>", "bebcf74f", isProse: true),
+    Form("-----BEGIN PRIVATE KEY-----MIIE-----END PRIVATE KEY-----", "MIIE", isProse: true),
+    Form("sk_live_4eC39HqLyjWDarjtT1zdp7dc", "4eC39HqLyjWDarj"),
   ]
 
   /// Reports whose forms the samples do not have. All content is invented.
