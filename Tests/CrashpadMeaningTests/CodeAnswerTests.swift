@@ -168,6 +168,12 @@ struct CodeAnswerTests {
     ("==7==ERROR: AddressSanitizer: heap-use-after-free on address 0x602000000010", "Use after free (sanitizer)"),
     ("==7==ERROR: AddressSanitizer: SEGV on unknown address 0x000000000000", "Access error (sanitizer)"),
     ("WARNING: ThreadSanitizer: data race (pid=7)", "Data race (sanitizer)"),
+    ("==7==ERROR: LeakSanitizer: detected memory leaks", "Memory leak (sanitizer)"),
+    ("==7== Invalid read of size 8", "Invalid access (Valgrind)"),
+    ("==7== Conditional jump or move depends on uninitialised value(s)", "Uninitialized value (Valgrind)"),
+    ("==7== Invalid free() / delete / delete[] / realloc()", "Wrong release (Valgrind)"),
+    ("==7== Source and destination overlap in memcpy(0x1, 0x2, 8)", "Overlapping copy (Valgrind)"),
+    ("==7== 40 bytes in 1 blocks are definitely lost in loss record 1 of 2", "Memory leak (Valgrind)"),
     ("memory allocation of 8589934592 bytes failed", "No memory left"),
     ("till.c:7:9: runtime error: signed integer overflow: 2147483647 + 1", "Undefined behaviour (sanitizer)"),
   ])
@@ -193,6 +199,18 @@ struct CodeAnswerTests {
   func `A cause is told of words that say it, and not of letters in a name`(line: String, facts: [String]) {
     let answers = CodeAnswer.answers(to: [line])
     #expect(answers.map { $0.readings.first?.facts.map(\.label) } == [facts])
+  }
+
+  @Test func `OpenJ9's words name a signal`() {
+    let answers = CodeAnswer.answers(to: ["Type=Segmentation error vmState=0x00040000"])
+    #expect(answers.first?.readings.first?.title.hasSuffix("SIGSEGV") == true)
+  }
+
+  @Test func `The kernel's error is shown as it stands in its line`() {
+    let answers = CodeAnswer.answers(to: [
+      "till[7]: segfault at 0 ip 0000000000000000 sp 00007ffd error 14 in till[5000+4000]"
+    ])
+    #expect(answers.first?.readings.first?.facts.map(\.label).contains("error 14") == true)
   }
 
   @Test func `A status in the words of Kubernetes is no signal of a shell`() {

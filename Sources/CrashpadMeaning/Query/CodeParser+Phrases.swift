@@ -91,8 +91,9 @@ extension CodeParser {
     {
       var facts = [DecodedFact("address", "0x" + address)]
       if let place = word(after: " ip ") { facts.append(DecodedFact("instruction", "0x" + place)) }
-      if let error = word(after: " error ").flatMap({ UInt64($0, radix: 16) }) {
-        facts.append(DecodedFact("error \(error)", Self.pageFault(error)))
+      // The kernel writes it in hexadecimal digits, without a mark.
+      if let digits = word(after: " error "), let error = UInt64(digits, radix: 16) {
+        facts.append(DecodedFact("error \(digits)", Self.pageFault(error)))
       }
       return ended(by: row, "\"segfault\" of the Linux kernel", facts)
     }
@@ -136,6 +137,8 @@ extension CodeParser {
     ("illegal instruction", 4), ("illegal hardware instruction", 4), ("trace/breakpoint trap", 5),
     ("trace/bpt trap", 5), ("floating point exception", 8), ("floating-point exception", 8), ("abort trap", 6),
     ("bad system call", 31), ("invalid system call", 31),
+    // OpenJ9's own words.
+    ("type=segmentation error", 11), ("type=floating point error", 8), ("type=abort vmstate", 6),
     ("broken pipe", 13), ("cpu time limit exceeded", 24), ("cpu limit exceeded", 24), ("file size limit exceeded", 25),
   ]
   /// Words that say the end by SIGKILL wherever they stand, with its cause.

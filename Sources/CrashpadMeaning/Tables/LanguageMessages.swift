@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Messages of the runtimes of Rust and Go, of the sanitizers of compilers, and of the Linux kernel.
 extension CodeMeaning {
-  static let languageMessages: [CodeMeaning] = together(rustMessages, goMessages, sanitizerMessages, kernelMessages)
+  static let languageMessages: [CodeMeaning] = together(
+    rustMessages, goMessages, sanitizerMessages, valgrindMessages, kernelMessages)
 
   // MARK: Linux
 
@@ -192,6 +193,13 @@ extension CodeMeaning {
       advice: ["Build with -fsanitize-memory-track-origins: the report then names the allocation."],
       .file("LLVM", "compiler-rt/lib/msan/msan_report.cpp")),
     system(
+      .cause, of: .library, "Memory leak (sanitizer)",
+      ["leaksanitizer: detected memory leaks", " object(s) allocated from:"],
+      "Memory was allocated and not freed, and nothing in the program points at it any more",
+      by: "nothing: LeakSanitizer looks when the program exits, and changes its exit status",
+      advice: ["The stacks are those of the allocations: look for the owner that was to free each."],
+      .file("LLVM", "compiler-rt/lib/lsan/lsan_common.cpp")),
+    system(
       .cause, of: .library, "Data race (sanitizer)",
       ["threadsanitizer: data race", "threadsanitizer: swift access race"],
       "Two threads used the same memory at once, and one of them wrote",
@@ -218,5 +226,45 @@ extension CodeMeaning {
       "The program did what the language does not define",
       by: "nothing: the sanitizer reports and goes on, unless the program was built with -fno-sanitize-recover",
       advice: ["The message names file, line and column."], .file("LLVM", "compiler-rt/lib/ubsan/ubsan_handlers.cpp")),
+  ]
+
+  // MARK: Valgrind
+
+  private static let valgrind = "nothing: Valgrind reports and goes on; with --error-exitcode the exit status tells"
+
+  private static let valgrindMessages: [CodeMeaning] = [
+    system(
+      .cause, of: .library, "Invalid access (Valgrind)", ["== invalid read of size ", "== invalid write of size "],
+      "The program used memory that is not its own: freed, beyond the end of a block, or never allocated", by: valgrind,
+      advice: ["The lines below have the stack of the access, and say whether a block was freed, and where."],
+      .file("Valgrind", "memcheck/mc_errors.c")),
+    system(
+      .cause, of: .library, "Uninitialized value (Valgrind)",
+      [
+        "== conditional jump or move depends on uninitialised value", "== use of uninitialised value of size ",
+        " points to uninitialised byte(s)", " contains uninitialised byte(s)",
+      ],
+      "A decision, an address or a system call depends on memory that was never written", by: valgrind,
+      advice: ["Run with --track-origins=yes: the report then names the allocation."],
+      .file("Valgrind", "memcheck/mc_errors.c")),
+    system(
+      .cause, of: .library, "Wrong release (Valgrind)",
+      ["== invalid free() / delete / delete[]", "== mismatched free() / delete / delete []"],
+      "Memory was freed twice, in the wrong way, or was never allocated", by: valgrind,
+      advice: ["The lines below have the stacks of this release, of the allocation, and of the first release."],
+      .file("Valgrind", "memcheck/mc_errors.c")),
+    system(
+      .cause, of: .library, "Overlapping copy (Valgrind)", ["== source and destination overlap in "],
+      "A function that copies got a source and a destination that overlap", by: valgrind,
+      advice: ["Use memmove() in the place of memcpy() or strcpy()."], .file("Valgrind", "memcheck/mc_errors.c")),
+    system(
+      .kind, of: .library, "Memory leak (Valgrind)",
+      [
+        " are definitely lost in loss record ", " are possibly lost in loss record ",
+        " are indirectly lost in loss record ",
+      ],
+      "Memory was allocated and not freed", by: "nothing: Valgrind looks when the program exits",
+      advice: ["The stack is that of the allocation: look for the owner that was to free it."],
+      .file("Valgrind", "memcheck/mc_leakcheck.c")),
   ]
 }
