@@ -62,7 +62,7 @@ struct ReportStart {
     text = TextStart.of(bytes)
   }
 
-  var isJSON: Bool { firstCharacter == UInt8(ascii: "{") }
+  var isJSON: Bool { text.drop { Self.blanks.contains($0) }.beginsObject }
   /// Text may stand in brackets too.
   var isArray: Bool {
     let content = text.drop { Self.blanks.contains($0) }
@@ -71,9 +71,10 @@ struct ReportStart {
     return next.map { "{[]".utf8.contains($0) } ?? true
   }
 
-  /// Whether it is a text of Apple's form, one of a walker, or one that was pasted without the head of a report.
+  /// Whether it is a text of Apple's form, one of a walker or of another tool, or one that was pasted without the head of a report.
   var isText: Bool {
-    TextStart.isApple(text[...]) || !isJSON && (WalkedText.isIn(text[...]) || PastedLine.areIn(text[...]))
+    TextStart.isApple(text[...])
+      || !isJSON && (WalkedText.isIn(text[...]) || ToolText.isIn(text[...]) || PastedLine.areIn(text[...]))
   }
 
   /// Whether the JSON is the first line alone, and a text of Apple's form follows: Cr4shed writes its own facts there.
@@ -86,7 +87,6 @@ struct ReportStart {
     return rest.first(of: "{") == nil && TextStart.isApple(rest)
   }
 
-  private var firstCharacter: UInt8? { text.first { !Self.blanks.contains($0) } }
   private static let blanks: [UInt8] = [0x20, 0x09, 0x0a, 0x0d]
 
   /// Whether the words occur anywhere.

@@ -90,7 +90,7 @@ struct CrashKind: Sendable {
     if let row = rows.first {
       if row.grounds.runtime == .objectiveC {
         text = "exception:NSException"
-      } else if row.endedBy.containsBytes("abort()") {
+      } else if row.endedBy.containsBytes("abort()") || row.endedBy.containsBytes("SIGABRT") {
         (text, isAbort) = ("abort", true)
       } else if row.endedBy.containsBytes("trap") {
         fault("trap")

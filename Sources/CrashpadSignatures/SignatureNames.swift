@@ -182,13 +182,15 @@ final class SignatureNames: Sendable {
       : value(
         symbol, in: place, file, isInlined: isInlined, isHeader: isHeader,
         isOwn: function?.declaredFile.map { place.ownFiles.contains($0) } ?? false)
-    return StackEntry(
+    var entry = StackEntry(
       frame: place.number, line: place.line + place.frame.lineCount - 1, isInlined: isInlined,
       name: value.name.map {
         FunctionName.withClosure($0, lambda: function?.lambda, number: function?.closureNumber)
       }, module: place.module, offset: place.offset,
       address: place.frame.frame.instruction, shownName: symbol,
       rule: place.module == nil && value.name == nil ? nil : value.rule)
+    entry.isOfOwnSource = place.module == nil && version != .first && file.map(OwnSources.contains) == true
+    return entry
   }
 
   private func value(

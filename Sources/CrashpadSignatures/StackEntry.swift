@@ -48,9 +48,11 @@ struct StackEntry: Sendable {
   var nearest: String?
   /// Whether the kernel called the frames above for a signal that interrupted a system call.
   var interruptsSystemCall = false
+  /// Whether its module is not known, and its source file is one of the program.
+  var isOfOwnSource = false
 
   var isNamed: Bool { name != nil }
-  var isInApp: Bool { module?.isInApp == true }
+  var isInApp: Bool { module?.isInApp ?? isOfOwnSource }
   /// Whether it is a function of the program that no row skips.
   var isOwn: Bool { isInApp && rule == nil }
 

@@ -134,7 +134,8 @@ private struct FrameReader {
       let location = function?.sourceName.map { $0 + line }
       var made = CrashEvidence.Frame(
         function: SymbolizedAddress.line(function), module: module.map { names[$0] }, offset: frame.frame.moduleOffset,
-        location: location, isOfApp: module.map { isOfApp[$0] } ?? false)
+        location: location,
+        isOfApp: module.map { isOfApp[$0] } ?? (function?.location?.file.map(OwnSources.contains) == true))
       made.address = frame.frame.instruction
       if frame.frame.trust == .prewalked, let start = frame.symbol?.functionAddress {
         made.distance = (frame.frame.moduleOffset ?? frame.frame.instruction) &- start

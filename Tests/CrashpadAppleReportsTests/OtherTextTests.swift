@@ -16,14 +16,12 @@ struct OtherTextTests {
 
   /// A line of each, as the tool writes it of a program of ours.
   static let texts = [
-    Text(
-      "==77==ERROR: AddressSanitizer: heap-use-after-free on address 0x6020 at pc 0x5581 bp 0x7ffe", "AddressSanitizer"),
-    Text("==77==ERROR: HWAddressSanitizer: tag-mismatch on address 0x0040 at pc 0x5581", "HWAddressSanitizer"),
     Text("==77==ERROR: LeakSanitizer: detected memory leaks", "LeakSanitizer"),
     Text("SUMMARY: AddressSanitizer: heap-buffer-overflow (Wheel:x86_64+0xb5030) in turn", "AddressSanitizer"),
     Text("WARNING: ThreadSanitizer: data race (pid=77)", "ThreadSanitizer"),
     Text("SUMMARY: ThreadSanitizer: data race wheel.c:7 in turn", "ThreadSanitizer"),
-    Text("==77==WARNING: MemorySanitizer: use-of-uninitialized-value", "MemorySanitizer"),
+    Text("Direct leak of 77 byte(s) in 1 object(s) allocated from:", "LeakSanitizer"),
+    Text("==77== Conditional jump or move depends on uninitialised value(s)", "Valgrind"),
     Text("wheel.c:7:36: runtime error: signed integer overflow: 2147483647 + 1", "UndefinedBehaviorSanitizer"),
     Text("==77== ERROR: libFuzzer: timeout after 5 seconds", "libFuzzer"),
     Text("==77== Invalid read of size 8", "Valgrind"),
@@ -161,5 +159,20 @@ struct OtherTextTests {
       reading.report?.messages.map(\.text)
         == ["*** -[NSConcreteTextStorage attribute:atIndex:]: Range or index out of bounds"])
     #expect(reading.snapshot?.outcome == .crashed)
+  }
+
+  @Test("A frame has the file that a tool put in the place of its address")
+  func listed() {
+    let reading = Reading(
+      """
+      Last Exception Backtrace:
+      0   CoreFoundation                \t       0x181dafc60 __exceptionPreprocess + 216
+      1   My Wheel                      \t       -[Gear turn:by:] (in My Wheel) (Gear.m:12)
+      2   My Wheel                      \t       main (in My Wheel) + 29
+      """)
+    let frames = reading.report?.lastException ?? []
+    #expect(frames.map(\.function) == ["__exceptionPreprocess", "-[Gear turn:by:]", "main"])
+    #expect(frames.map(\.line) == [nil, 12, nil] && frames.last?.functionOffset == 29)
+    #expect(reading.image(frames[1]) == "My Wheel" && !reading.codes.contains("report-bad-frame"))
   }
 }

@@ -151,7 +151,6 @@ struct PastedWordTests {
   @Test(
     "Texts of other tools are refused by their names",
     arguments: [
-      ("(gdb)bt\n#0  0x00007fa98df4a2eb in kill () at kill.S:120\n#2  <signal handler called>\n", "gdb"),
       ("#1  0x0000555 in turn (sig=6, info=<optimized out>) at wheel.c:26\n", "gdb"),
       ("[signal SIGSEGV: segmentation violation code=0x1 addr=0x0 pc=0x10067f0a4]\n\ngoroutine 0 [idle]:\n", "Go"),
       ("kernel[0]: process Orrery[391] caught causing excessive wakeups.\n", "wakeups"),

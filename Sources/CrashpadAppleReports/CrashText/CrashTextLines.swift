@@ -88,6 +88,8 @@ extension TextFrame {
       (hasAddress, isListed) = (false, true)
       (image, functionOffset) = (parts.image, parts.offset)
       function = parts.name.string
+      file = parts.place?.file.string
+      self.line = parts.place?.line
     } else {
       guard let parts = Self.named(rest) else { return nil }
       self.init(address: 0, offset: line.startIndex)
@@ -111,15 +113,34 @@ extension TextFrame {
     return (text[..<gap].trimmed, text[gap...].trimmed)
   }
 
-  /// Splits the rest of a frame in which atos replaced the address: "CoreFoundation   ___CFRunLoopRun\t(in CoreFoundation)\t12".
-  private static func listed(_ text: TextBytes) -> (image: TextBytes, name: TextBytes, offset: UInt64?)? {
-    guard let mark = text.last(of: "\t(in "), let close = text[mark...].first(of: ")\t") else { return nil }
-    let image = text[(mark + "\t(in ".utf8.count)..<close]
+  /// A frame in which a tool replaced the address.
+  private struct Listed {
+    let image: TextBytes
+    let name: TextBytes
+    var offset: UInt64?
+    var place: (file: TextBytes, line: UInt32)?
+  }
+
+  /// Splits the rest of a frame in which atos replaced the address: "CoreFoundation   ___CFRunLoopRun\t(in CoreFoundation)\t12",
+  /// "Shop   -[Cart total] (in Shop) (Cart.m:12)", "Shop   main (in Shop) + 12".
+  private static func listed(_ text: TextBytes) -> Listed? {
+    guard let mark = text.last(of: "(in "), mark > text.startIndex, TextBytes.isBlank(text[mark - 1]),
+      let close = text[mark...].firstIndex(of: UInt8(ascii: ")"))
+    else { return nil }
+    let image = text[(mark + "(in ".utf8.count)..<close]
     let head = text[..<mark].trimmed
-    guard head.has(prefix: image.string), case let name = head.dropFirst(image.count).trimmed, !name.isEmpty else {
-      return nil
+    guard !image.isEmpty, head.has(prefix: image.string), case let rest = head.dropFirst(image.count),
+      rest.first.map(TextBytes.isBlank) == true, !rest.trimmed.isEmpty
+    else { return nil }
+    var listed = Listed(image: image, name: rest.trimmed)
+    let tail = text[(close + 1)...].trimmed
+    if tail.isEmpty { return listed }
+    if tail.first == UInt8(ascii: "("), tail.last == UInt8(ascii: ")") {
+      listed.place = tail.dropFirst().dropLast().sourcePlace
+      return listed.place == nil ? nil : listed
     }
-    return (image, name, text[(close + 2)...].trimmed.decimal)
+    listed.offset = (tail.has(prefix: "+ ") ? tail.dropFirst(2).trimmed : tail).decimal
+    return listed.offset == nil ? nil : listed
   }
 
   /// The parts of a frame behind its number.

@@ -10,8 +10,9 @@ enum CrashTextReader {
     var rest = content[min(start, content.count)...]
     let head = start == 0 ? TextStart.of(bytes) : []
     if WalkedText.isIn(head[...]) { return WalkedText.read(rest.withoutMark, into: &builder) }
-    if !TextStart.isApple(head[...]), PastedLine.areIn(head[...]) {
-      return PastedText.read(rest.withoutMark, into: &builder)
+    if !head.isEmpty, !TextStart.isApple(head[...]) {
+      if ToolText.isIn(head[...]) { return ToolText.read(rest.withoutMark, into: &builder) }
+      if PastedLine.areIn(head[...]) { return PastedText.read(rest.withoutMark, into: &builder) }
     }
     var text = CrashText(builder)
     text.isCr4shed = CrashText.isCr4shed(rest.withoutMark)
@@ -95,6 +96,8 @@ struct CrashText {
     var addresses = false
     /// Whether a line names the thread that crashed.
     var crashedThread = false
+    /// Whether a line ends in the mark of those that are cut.
+    var cutLine = false
     /// The byte offset of a key without its value, where the text may be cut.
     var cutKey: Int?
   }
@@ -145,12 +148,19 @@ struct CrashText {
 
   init(_ builder: ReportBuilder) { self.builder = builder }
 
+  /// Shorter lines are not cut at their width.
+  private static let leastCut = 40
+
   mutating func read(_ line: TextBytes) {
     let content = line.trimmed
     guard !content.isEmpty else { return blank() }
     lastLine = content.startIndex
     if OmittedLines.isMark(content) {
       return builder.note(ReportRules.damagedWrapping, at: content.startIndex, found: .text("lines were left out"))
+    }
+    if !seen.cutLine, content.count > Self.leastCut, content.has(suffix: "…") {
+      seen.cutLine = true
+      builder.note(ReportRules.damagedWrapping, at: content.startIndex, found: .text("the ends of lines were cut off"))
     }
     let isIndented = line.first.map { TextBytes.isBlank($0) } ?? false
     if section == .panic || !beginSection(content, isIndented: isIndented) {

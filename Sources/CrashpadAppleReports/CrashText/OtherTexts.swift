@@ -63,7 +63,13 @@ package enum OtherTexts {
     line("[signal SIG", " code=0x", " addr=0x", " pc=0x", name: go), line("goroutine ", " [", "]:", name: go),
     line(": runtime error: ", name: "a report of UndefinedBehaviorSanitizer"),
     line("ERROR: libFuzzer: ", name: "a report of libFuzzer"),
+    line("Direct leak of ", " byte(s) in ", name: "a report of LeakSanitizer"),
+    line("Indirect leak of ", " byte(s) in ", name: "a report of LeakSanitizer"),
     line("==", "== Invalid ", " of size ", name: "a report of Valgrind"),
+    line("==", "== Conditional jump or move depends on uninitialised", name: "a report of Valgrind"),
+    line("==", "== Invalid free() / delete", name: "a report of Valgrind"),
+    line("==", "== Process terminating with default action of signal ", name: "a report of Valgrind"),
+    line("==", " lost in loss record ", name: "a report of Valgrind"),
     line("J9Generic_Signal", "Signal_Number=", name: "an error report of a Java VM (OpenJ9)"),
     line(
       "A fatal error has been detected by the Java Runtime Environment", name: "an error report of a Java VM (hs_err)"),

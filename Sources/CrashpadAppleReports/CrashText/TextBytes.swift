@@ -17,6 +17,13 @@ extension TextBytes {
     return self[start...last]
   }
 
+  /// Whether the text begins as an object of JSON does. Wikis begin tables by "{|", and code by "{noformat}".
+  var beginsObject: Bool {
+    guard first == UInt8(ascii: "{") else { return false }
+    // Editors make other quotation marks.
+    return dropFirst().first.map { $0 <= 0x20 || $0 >= 0x80 || "\"}&'\\".utf8.contains($0) } ?? true
+  }
+
   func has(prefix: String) -> Bool { starts(with: prefix.utf8) }
 
   func has(suffix: String) -> Bool { count >= suffix.utf8.count && self.suffix(suffix.utf8.count).has(prefix: suffix) }

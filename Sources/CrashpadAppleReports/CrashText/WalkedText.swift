@@ -298,10 +298,10 @@ struct WalkedText {
     builder.report.exceptionType = type
     switch builder.snapshot.system.operatingSystem {
     case .ios, .macos: setMachException(type, code)
-    case .windows: setWindowsException(type, code)
+    case .windows: builder.setWindowsException(type, code, address: address)
     // A part of a text may lack its system.
     case _ where type.hasPrefix("EXC_"): setMachException(type, code)
-    default: setSignal(type, code)
+    default: builder.setLinuxSignal(type, code: code, address: address)
     }
     builder.report.exceptionCodes = code
     builder.report.faultAddress = address
@@ -334,36 +334,6 @@ struct WalkedText {
     builder.setException(
       type: type, signal: code.flatMap { $0.hasPrefix("SIG") ? $0 : nil },
       codes: number.map { [$0, address ?? 0] } ?? [])
-  }
-
-  private mutating func setSignal(_ name: String, _ code: String?) {
-    guard let row = MeaningTable.signal(named: name), row.kind == .signal,
-      let number = row.numbers.first(where: { $0.platform != .darwin })?.value
-    else { return }
-    var exception = ExceptionSnapshot(
-      kind: .linuxSignal, threadID: builder.faultingThreadID, code: UInt32(truncatingIfNeeded: number))
-    exception.address = address ?? 0
-    exception.isAddressKnown = address != nil
-    let value = code.flatMap { MeaningTable.signalCode(named: $0, of: name) ?? Array($0.utf8)[...].number }
-    exception.info = UInt32(truncatingIfNeeded: value ?? 0)
-    exception.isInfoKnown = value != nil
-    builder.snapshot.exception = exception
-  }
-
-  private mutating func setWindowsException(_ name: String, _ detail: String?) {
-    let accesses: [(suffix: String, number: UInt64)] = [("_READ", 0), ("_WRITE", 1), ("_EXEC", 8)]
-    let access = accesses.first { name.hasPrefix("EXCEPTION_") && name.hasSuffix($0.suffix) }
-    let base = access.map { String(name.dropLast($0.suffix.utf8.count)) } ?? name
-    let status = base.hasPrefix("EXCEPTION_") ? "STATUS_" + base.dropFirst("EXCEPTION_".count) : base
-    let number =
-      MeaningTable.windowsCode(named: base) ?? MeaningTable.windowsCode(named: status) ?? Array(base.utf8)[...].number
-    guard let code = number.flatMap({ UInt32(exactly: $0) }) else { return }
-    var exception = ExceptionSnapshot(kind: .windows, threadID: builder.faultingThreadID, code: code)
-    exception.address = address ?? 0
-    exception.isAddressKnown = address != nil
-    if let access { exception.codes = [access.number, address ?? 0] }
-    if let reason = detail.flatMap({ MeaningTable.fastFail(named: $0) }) { exception.codes = [reason] }
-    builder.snapshot.exception = exception
   }
 }
 

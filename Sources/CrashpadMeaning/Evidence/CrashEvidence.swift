@@ -66,7 +66,8 @@ package struct CrashEvidence: Sendable {
     package var text: String {
       let place = module ?? "no module"
       guard let function else { return offset.map { "\(place) + \(hex($0))" } ?? place }
-      if let location { return "\(function) in \(place) (\(location))" }
+      // A tool that prints the file of a function says nothing of its module.
+      if let location { return module == nil ? "\(function) (\(location))" : "\(function) in \(place) (\(location))" }
       guard let distance, distance >= Self.longFunction else { return "\(function) in \(place)" }
       return "\(function) in \(place) (\(grouped(distance)) bytes behind its start: perhaps another function)"
     }
@@ -123,9 +124,13 @@ package struct CrashEvidence: Sendable {
       CrashEvidence.suspect(fault, in: frames) ?? firstOfApp
     }
 
-    /// The number of frames behind the innermost one, which may be a wrong address, that have neither a name nor a module.
+    /// The number of frames of no known module: those with a name, and those with an address behind the innermost one, which may
+    /// be a wrong address.
     var framesWithoutModule: Int {
-      frames.dropFirst().count { $0.module == nil && $0.function == nil && $0.address ?? 0 != 0 && !$0.isUnloaded }
+      let places = frames.dropFirst().count {
+        $0.module == nil && $0.function == nil && $0.address ?? 0 != 0 && !$0.isUnloaded
+      }
+      return places + frames.count { $0.module == nil && $0.function != nil && !$0.isUnloaded }
     }
 
     /// The number of innermost frames that belong to a handler of signals or of exceptions that nothing caught: the program's

@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import CrashpadBytes
+internal import CrashpadSnapshot
+
+/// Reads tracebacks of Go.
+enum GoText {
+  static func isIn(_ lines: [TextBytes]) -> Bool {
+    guard let title = lines.firstIndex(where: { goroutine($0) != nil }) else { return false }
+    return zip(lines[title...], lines[title...].dropFirst()).contains { function($0) != nil && place($1) != nil }
+  }
+
+  static func read(_ lines: [TextBytes], _ stacks: inout ToolStacks) {
+    var message: [String] = []
+    var isInStack = false
+    var running: Int?
+    // The function whose place stands on the next line.
+    var open: TextBytes?
+    for line in lines {
+      if let goroutine = goroutine(line) {
+        stacks.beginThread(name: goroutine.name, number: goroutine.number)
+        if running == nil, line.first(of: "[running") != nil { running = stacks.threads.indices.last }
+        (isInStack, open) = (true, nil)
+      } else if line.isEmpty {
+        (isInStack, open) = (false, nil)
+      } else if let place = place(line), isInStack {
+        guard let name = open else { continue }
+        var frame = RecordedFrame(address: 0)
+        frame.function = name.string
+        (frame.file, frame.line, frame.functionOffset) = (place.file.string, place.line, place.offset)
+        stacks.add(frame)
+        open = nil
+      } else if isInStack {
+        // The caller of "go" does not wait for the goroutine.
+        open = line.has(prefix: "created by ") ? nil : function(line)
+      } else if stacks.threads.isEmpty, isMessage(line) {
+        message.append(line.string)
+      }
+    }
+    guard !message.isEmpty else { return }
+    let text = message.joined(separator: "\n")
+    stacks.builder.addMessage(text)
+    // A server of net/http reports what its handlers do wrong, and goes on.
+    stacks.builder.report.isNonFatal = text.containsBytes("http: panic serving ")
+    stacks.builder.report.faultingThread = running ?? stacks.threads.indices.first
+    if !stacks.builder.report.isNonFatal { stacks.crash(in: nil) }
+  }
+
+  private static func isMessage(_ line: TextBytes) -> Bool {
+    let words = ["panic: ", "fatal error: ", "runtime: out of memory", "runtime: goroutine stack exceeds ", "[signal "]
+    return words.contains { line.has(prefix: $0) } || line.first(of: "http: panic serving ") != nil
+  }
+
+  /// "goroutine 7 [chan receive, 3 minutes]:", "goroutine 1 gp=0xc000002380 m=0 mp=0x1 [running]:".
+  private static func goroutine(_ line: TextBytes) -> (name: TextBytes, number: UInt64)? {
+    guard line.has(prefix: "goroutine "), line.has(suffix: "]:"), line.first(of: " [") != nil else { return nil }
+    var rest = line.dropFirst("goroutine ".utf8.count)
+    guard let number = rest.takeNumber() else { return nil }
+    return (line.dropLast(), number)
+  }
+
+  /// "main.(*Gear).Turn(0xc000012345, 0x3)", without the arguments.
+  private static func function(_ line: TextBytes) -> TextBytes? {
+    guard line.last == UInt8(ascii: ")"), let open = line.lastIndex(of: UInt8(ascii: "(")), open > line.startIndex,
+      !line[..<open].contains(0x20)
+    else { return nil }
+    return line[..<open]
+  }
+
+  /// "/home/x/gear.go:12 +0x1d", as it stands below the function.
+  private static func place(_ line: TextBytes) -> (file: TextBytes, line: UInt32, offset: UInt64?)? {
+    var path = line
+    var offset: UInt64?
+    if let plus = line.last(of: " +0x") {
+      offset = line[(plus + 2)...].number
+      path = line[..<plus]
+    }
+    guard let place = path.sourcePlace, [".go", ".s", ".c"].contains(where: { place.file.has(suffix: $0) }) else {
+      return nil
+    }
+    return (place.file, place.line, offset)
+  }
+}
+
+/// Reads the panics of Rust with their stacks.
+enum RustText {
+  static func isIn(_ lines: [TextBytes]) -> Bool {
+    guard let head = lines.firstIndex(where: isPanic) else { return false }
+    return lines[head...].contains { $0.equals("stack backtrace:") }
+  }
+
+  static func read(_ lines: [TextBytes], _ stacks: inout ToolStacks) {
+    var message: String?
+    var isInMessage = false
+    var hasEnded = false
+    for line in lines where !hasEnded {
+      if isPanic(line) {
+        // A second panic is of a destructor that ran for the first one.
+        guard stacks.threads.isEmpty else { break }
+        message = line.string
+        isInMessage = true
+        stacks.beginThread(name: line.between("thread '", "'"), isCrashed: true)
+      } else if stacks.threads.isEmpty {
+        continue
+      } else if line.equals("stack backtrace:") {
+        isInMessage = false
+      } else if isInMessage {
+        message = line.isEmpty || line.has(prefix: "note: ") ? message : message.map { "\($0)\n\(line.string)" }
+      } else if line.has(prefix: "at "), let place = line.dropFirst(3).trimmed.sourcePlace {
+        setPlace(place, &stacks)
+      } else if let frame = frame(line) {
+        stacks.add(frame)
+      } else {
+        hasEnded = line.has(prefix: "note: ")
+      }
+    }
+    if let message { stacks.builder.addMessage(message) }
+  }
+
+  /// "thread 'main' panicked at src/gear.rs:12:10:", "thread 'main' (77) panicked at 'no gear', src/gear.rs:12".
+  private static func isPanic(_ line: TextBytes) -> Bool {
+    line.has(prefix: "thread '") && line.first(of: "' ") != nil && line.first(of: " panicked at ") != nil
+      || line.has(prefix: "thread '") && line.first(of: "' panicked: ") != nil
+  }
+
+  private static func setPlace(_ place: (file: TextBytes, line: UInt32), _ stacks: inout ToolStacks) {
+    guard let thread = stacks.threads.indices.last, let frame = stacks.threads[thread].frames?.indices.last else {
+      return
+    }
+    stacks.builder.snapshot.threads[thread].frames?[frame].file = place.file.string
+    stacks.builder.snapshot.threads[thread].frames?[frame].line = place.line
+  }
+
+  /// "3: gear::turn", "3:     0x55b5b7565112 - gear::turn::h46a716bba2450163".
+  private static func frame(_ line: TextBytes) -> RecordedFrame? {
+    var rest = line
+    guard rest.takeNumber() != nil, rest.first == UInt8(ascii: ":") else { return nil }
+    rest = rest.dropFirst().trimmed
+    var frame = RecordedFrame(address: 0)
+    var afterAddress = rest
+    if let address = afterAddress.takeWord().address, afterAddress.has(prefix: " - ") {
+      frame.address = address
+      rest = afterAddress.dropFirst(3).trimmed
+    }
+    guard !rest.isEmpty else { return nil }
+    frame.function = rest.string
+    return frame
+  }
+}
+
+/// Reads what Python's module faulthandler writes at a signal.
+enum PythonText {
+  static func isIn(_ lines: [TextBytes]) -> Bool {
+    lines.contains { $0.has(prefix: "Fatal Python error: ") } && lines.contains { thread($0) != nil }
+      && lines.contains { frame($0) != nil }
+  }
+
+  static func read(_ lines: [TextBytes], _ stacks: inout ToolStacks) {
+    for line in lines {
+      if line.has(prefix: "Fatal Python error: ") {
+        stacks.builder.addMessage(line.string)
+        stacks.crash(in: nil)
+        let words = line.dropFirst("Fatal Python error: ".utf8.count)
+        if let signal = SignalWords.name(words) { stacks.setSignal(signal) }
+      } else if let thread = thread(line) {
+        stacks.beginThread(name: thread.name, isCrashed: thread.isCurrent)
+      } else if let frame = frame(line) {
+        stacks.add(frame)
+      }
+    }
+  }
+
+  /// "Current thread 0x00007ffff7d8a740 [python] (most recent call first):"
+  private static func thread(_ line: TextBytes) -> (name: TextBytes?, isCurrent: Bool)? {
+    let isCurrent = line.has(prefix: "Current thread 0x")
+    guard isCurrent || line.has(prefix: "Thread 0x"), line.has(suffix: " (most recent call first):") else { return nil }
+    return (line.between("[", "]"), isCurrent)
+  }
+
+  /// "File \"/home/x/gear.py\", line 12 in turn"
+  private static func frame(_ line: TextBytes) -> RecordedFrame? {
+    guard line.has(prefix: "File \""), let file = line.between("\"", "\", line "), var rest = line.after("\", line "),
+      let number = rest.takeNumber(), rest.has(prefix: " in ")
+    else { return nil }
+    var frame = RecordedFrame(address: 0)
+    frame.function = rest.dropFirst(" in ".utf8.count).trimmed.string
+    frame.file = file.string
+    frame.line = UInt32(exactly: number)
+    return frame
+  }
+}
+
+/// Reads what V8 prints before it ends the process, with the stack of Node.
+enum EngineText {
+  static func isIn(_ lines: [TextBytes]) -> Bool {
+    guard let head = lines.firstIndex(where: { message($0) != nil }) else { return false }
+    return lines[head...].contains { frame($0) != nil }
+  }
+
+  static func read(_ lines: [TextBytes], _ stacks: inout ToolStacks) {
+    for line in lines {
+      if let message = message(line) {
+        stacks.builder.addMessage(message.string)
+        if stacks.threads.isEmpty { stacks.beginThread(isCrashed: true) }
+      } else if !stacks.threads.isEmpty, let frame = frame(line) {
+        // A process may end twice.
+        if frame.number == 1, stacks.threads[0].frames?.isEmpty == false { break }
+        stacks.add(frame.frame, module: frame.module)
+      }
+    }
+  }
+
+  /// "FATAL ERROR: Reached heap limit Allocation failed - JavaScript heap out of memory", "# Check failed: speed > 0."
+  private static func message(_ line: TextBytes) -> TextBytes? {
+    if line.has(prefix: "FATAL ERROR: ") { return line }
+    let words = line.drop { $0 == UInt8(ascii: "#") || TextBytes.isBlank($0) }
+    guard line.first == UInt8(ascii: "#") else { return nil }
+    return words.has(prefix: "Check failed: ") || words.has(prefix: "Fatal error in ") ? words : nil
+  }
+
+  /// "3: 0xd6b3f0 v8::Utils::ReportOOMFailure(char const*) [node]", "1: 0x56290a45b105  [./node]".
+  private static func frame(_ line: TextBytes) -> (number: UInt64, frame: RecordedFrame, module: TextBytes)? {
+    var rest = line
+    guard let number = rest.takeNumber(), rest.has(prefix: ": "), line.last == UInt8(ascii: "]"),
+      let open = rest.last(of: "[")
+    else { return nil }
+    let module = rest[(open + 1)...].dropLast()
+    rest = rest[..<open].dropFirst(2)
+    guard let address = rest.takeWord().address else { return nil }
+    var frame = RecordedFrame(address: address)
+    let name = rest.trimmed
+    if !name.isEmpty { frame.function = name.string }
+    return (number, frame, module)
+  }
+}

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import CrashpadBytes
+
+/// The texts in which debuggers, sanitizers and runtimes of other systems tell of a crash: gdb, systemd-coredump, Address
+/// Sanitizer, Android, Java's VM, Go, Rust, Python and V8. Only a text with a stack of its tool's own form is one.
+enum ToolText {
+  /// The form of one tool.
+  struct Form: Sendable {
+    /// Whether the lines are of this tool.
+    let isIn: @Sendable ([TextBytes]) -> Bool
+    let read: @Sendable ([TextBytes], inout ToolStacks) -> Void
+  }
+
+  /// In the order in which they are tried: what tells more stands before, and a runtime before the debugger that ran it.
+  private static let forms = [
+    Form(isIn: SanitizerText.isIn, read: SanitizerText.read),
+    Form(isIn: HotSpotText.isIn, read: HotSpotText.read),
+    Form(isIn: TombstoneText.isIn, read: TombstoneText.read),
+    Form(isIn: CoredumpText.isIn, read: CoredumpText.read),
+    Form(isIn: GdbText.isIn, read: GdbText.read),
+    Form(isIn: GoText.isIn, read: GoText.read),
+    Form(isIn: RustText.isIn, read: RustText.read),
+    Form(isIn: PythonText.isIn, read: PythonText.read),
+    Form(isIn: EngineText.isIn, read: EngineText.read),
+  ]
+
+  /// Whether the beginning of a text is of a tool.
+  static func isIn(_ start: TextBytes) -> Bool { form(lines(start)) != nil }
+
+  static func read(_ text: TextBytes, into builder: inout ReportBuilder) {
+    let lines = lines(text)
+    guard let form = form(Array(lines.prefix(while: { $0.startIndex < text.startIndex + TextStart.length }))) else {
+      return
+    }
+    var stacks = ToolStacks(builder)
+    form.read(lines, &stacks)
+    builder = stacks.finish()
+  }
+
+  private static func form(_ lines: [TextBytes]) -> Form? { forms.first { $0.isIn(lines) } }
+
+  /// The lines without marks of quotations and fences. A blank line stays, as it ends stacks.
+  private static func lines(_ text: TextBytes) -> [TextBytes] {
+    text.split(omittingEmptySubsequences: false) { $0 == 0x0a || $0 == 0x0d }.map(PastedLine.content)
+  }
+}
