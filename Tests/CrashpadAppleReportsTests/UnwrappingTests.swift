@@ -87,11 +87,11 @@ struct UnwrappingTests {
     return first.map { "\($0) in place of \($1)" } ?? "\(read.count) facts in place of \(expected.count)"
   }
 
-  @Test("37 wrappings of each of five texts")
-  func texts() { check(Wrapping.ofText, Self.texts, count: 37) }
+  @Test("47 wrappings of each of five texts")
+  func texts() { check(Wrapping.ofText, Self.texts, count: 47) }
 
-  @Test("39 wrappings of each of three reports in JSON")
-  func json() { check(Wrapping.ofJSON, Self.json, count: 39) }
+  @Test("49 wrappings of each of three reports in JSON")
+  func json() { check(Wrapping.ofJSON, Self.json, count: 49) }
 
   private func check(_ wrappings: [Wrapping], _ reports: [String], count: Int) {
     #expect(wrappings.count == count)
@@ -105,6 +105,13 @@ struct UnwrappingTests {
       }
     }
     print("\(count) wrappings of \(reports.count): \(counts[.equal] ?? 0) read equal, \(counts[.refused] ?? 0) refused")
+  }
+
+  @Test(
+    "A mail whose lines end at blanks", arguments: [SampleReports.phone, SampleReports.arm, SampleReports.swiftPlain])
+  func filled(_ report: String) {
+    let wrapped = Wrapping.filled.apply(report)
+    #expect(Self.outcome(wrapped, report) == .equal, "\(Self.difference(wrapped, report))")
   }
 
   @Test("Two wrappings, one inside of the other")

@@ -70,13 +70,32 @@ struct Wrapping: Sendable {
     Wrapping("lines of 80 characters", breaksLines: true) { broken($0, 80) },
     Wrapping("a string of JSON", string),
     Wrapping("a member of JSON") { "{\"id\": 7, \"answer\": {\"kind\": \"crash\", \"text\": \(string($0))}}" },
+    Wrapping("colours") { lines($0) { "\u{1b}[0;31m" + $1 + "\u{1b}[0m" } },
+    Wrapping("pages") { lines($0) { ($0 > 0 && $0 % 5 == 0 ? "\u{0c}\n" : "") + $1 } },
+    Wrapping("letters that are struck twice") { $0.replacingOccurrences(of: "x", with: "x\u{08}x") },
+    Wrapping("objects of Docker") { lines($0) { "{\"log\":\(string($1 + "\n")),\"stream\":\"stderr\"}" } },
+    Wrapping("objects of a journal") { lines($0) { "{\"_PID\":\"7\",\"MESSAGE\":\(string($1))}" } },
+    Wrapping("code of a wiki") { "h2. Crash\n{code:title=x}\n\($0){code}\n" },
+    Wrapping("code of a wiki alone") { "{noformat}\n\($0){noformat}\n" },
+    Wrapping("a table of a wiki") { "{| class=\"w\"\n|-\n|\n<pre>\n\($0)</pre>\n|}\n" },
+    Wrapping("a part of a mail") {
+      "From: Jo\nContent-Type: multipart/mixed; boundary=\"b\"\n\n--b\nContent-Transfer-Encoding: base64\n\n"
+        + Data($0.utf8).base64EncodedString(options: .lineLength76Characters) + "\n--b--\n"
+    },
     Wrapping(
       "base64", refused: true, bytes: { [UInt8](Data($0.utf8).base64EncodedData(options: .lineLength76Characters)) }),
   ]
 
   // MARK: One kind
 
-  static let ofText = both + [Wrapping("mail of lines of 76", quotedPrintable)]
+  static let ofText =
+    both + [
+      Wrapping("mail of lines of 76", quotedPrintable),
+      Wrapping("a part of a mail of lines of 76") {
+        "Content-Type: multipart/mixed; boundary=\"b\"\n\n--b\nContent-Transfer-Encoding: quoted-printable\n\n"
+          + quotedPrintable($0) + "\n--b--\n"
+      },
+    ]
 
   static let ofJSON =
     both + [
@@ -87,6 +106,9 @@ struct Wrapping: Sendable {
         lines(pretty(text)) { "2026-03-14 15:09:\(two($0 % 60)) INFO " + $1 }
       },
       Wrapping("words on the line") { "Crash: " + $0 },
+      Wrapping("typographic quotation marks") { text in
+        text.contains("\\\"") ? text : text.replacing(/"([^"]*)"/) { "\u{201c}\($0.output.1)\u{201d}" }
+      },
     ]
 
   // MARK: Parts
@@ -136,6 +158,23 @@ struct Wrapping: Sendable {
         rest = rest.dropFirst(width)
       } while !rest.isEmpty
       return parts.joined(separator: "\n")
+    }
+  }
+
+  /// A mail whose lines end at the last blank before a width, where they have one.
+  static let filled = Wrapping("a mail whose lines end at blanks", breaksLines: true) { filled($0, 72) }
+
+  private static func filled(_ text: String, _ width: Int) -> String {
+    lines(text) { _, line in
+      var rest = line[...]
+      var parts: [Substring] = []
+      while rest.count > width {
+        let blank = rest.prefix(width + 1).dropFirst().lastIndex(of: " ") ?? rest.dropFirst(width).firstIndex(of: " ")
+        guard let blank else { break }
+        parts.append(rest[..<blank])
+        rest = rest[blank...].dropFirst()
+      }
+      return (parts + [rest]).joined(separator: "\n")
     }
   }
 

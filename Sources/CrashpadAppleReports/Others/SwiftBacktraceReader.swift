@@ -7,7 +7,8 @@ internal import CrashpadSnapshot
 enum SwiftBacktraceReader {
   static func read(_ bytes: RawSpan, into builder: inout ReportBuilder) {
     let start = bytes.skippingBlanks(0)
-    guard start < bytes.byteCount, bytes.uint8(at: start) == UInt8(ascii: "{") else {
+    let head = bytes.array(in: ByteRange(offset: start, count: min(2, bytes.byteCount - start)))
+    guard head[...].beginsObject else {
       var text = SwiftBacktraceText(builder)
       text.read(bytes)
       builder = text.builder

@@ -22,16 +22,22 @@ struct SwiftBacktraceText {
     let lines = text.split(separator: 0x0a, omittingEmptySubsequences: false)
       .map { (text: Self.plain($0), offset: $0.startIndex) }
     let width = lines.reduce(0) { max($0, $1.text.count) }
+    // A mail breaks lines at blanks: only a long word has a wider line.
+    let filled = lines.reduce(0) { $1.text.prefix(Self.earlyBlank).contains(0x20) ? max($0, $1.text.count) : $0 }
     var index = 0
     while index < lines.count {
       var line = lines[index].text
       let offset = lines[index].offset
       // A message broke all lines at one width.
-      while index + 1 < lines.count, lines[index].text.count == width, width <= OmittedLines.widestBroken,
-        line.count < Self.longestLine, isRest(lines[index + 1].text, of: line)
-      {
+      while index + 1 < lines.count, line.count < Self.longestLine, isRest(lines[index + 1].text, of: line) {
+        let next = lines[index + 1].text
+        let isFixed = lines[index].text.count == width && width <= OmittedLines.widestBroken
+        let word = next.prefix { $0 != 0x20 }.count
+        guard isFixed || filled <= OmittedLines.widestBroken && lines[index].text.count + 1 + word > filled else {
+          break
+        }
         index += 1
-        line = Array(line + lines[index].text)[...]
+        line = Array(line + (isFixed ? [] : [0x20]) + next)[...]
         if !hasBrokenLines {
           builder.note(ReportRules.damagedWrapping, at: lines[index].offset, found: .text("broken lines"))
         }
@@ -55,6 +61,9 @@ struct SwiftBacktraceText {
     builder.resolveSwiftFrames(names)
     builder.setSwiftException(description, address: address)
   }
+
+  /// A line without a blank that early is a long word.
+  private static let earlyBlank = 40
 
   /// Names of generic functions are long; no line of a backtrace is longer.
   private static let longestLine = 8192

@@ -162,10 +162,16 @@ enum UnicodeBlanks {
 /// Lines of mails, in which "=" at the end continues a line, and "=3D" is a character.
 enum QuotedPrintable {
   static func remove(_ text: [UInt8]) -> Removal? {
-    guard let first = firstSoftEnd(text), isEncoded(text), !ReportAnchors.all(text).isEmpty else { return nil }
+    guard let first = firstSoftEnd(text), !ReportAnchors.all(text).isEmpty else { return nil }
+    // The heads of a mail's parts are not encoded.
+    let part = MailParts.contents(of: text, encoding: "quoted-printable").first { range in
+      range.contains(first) || firstSoftEnd(Array(text[range])) != nil
+    }
+    let range = part ?? 0..<text.count
+    guard isEncoded(text[range]) else { return nil }
     var copy = TextCopy(of: text)
-    var (start, index) = (0, 0)
-    while index < text.count {
+    var (start, index) = (0, range.lowerBound)
+    while index < range.upperBound {
       guard text[index] == UInt8(ascii: "=") else {
         index += 1
         continue
@@ -205,12 +211,13 @@ enum QuotedPrintable {
   }
 
   /// Whether no line is longer than such mails allow, and each "=" has its meaning.
-  private static func isEncoded(_ text: [UInt8]) -> Bool {
+  private static func isEncoded(_ text: TextBytes) -> Bool {
+    let bytes = Array(text)
     var length = 0
-    for index in text.indices {
-      length = text[index] == 0x0a ? 0 : length + 1
+    for index in bytes.indices {
+      length = bytes[index] == 0x0a ? 0 : length + 1
       if length > 78 { return false }
-      if text[index] == UInt8(ascii: "="), softEnd(text, at: index) == nil, byte(text, at: index) == nil {
+      if bytes[index] == UInt8(ascii: "="), softEnd(bytes, at: index) == nil, byte(bytes, at: index) == nil {
         return false
       }
     }

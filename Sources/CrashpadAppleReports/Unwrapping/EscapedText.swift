@@ -13,8 +13,11 @@ enum EscapedText {
     if isInHTML, !isQuoted(text, range.lowerBound) { return nil }
     var copy = TextCopy(of: text)
     resolve(text, range, into: &copy)
+    let isOpen = range.upperBound == text.count || text[range.upperBound] == 0x0a
+    // The quotation mark is of a tag's attribute.
+    if isInHTML, isOpen { return nil }
     var removal = Removal(copy, "the report was the value of a string, with escapes", at: range.lowerBound)
-    if isQuoted(text, range.lowerBound), range.upperBound == text.count || text[range.upperBound] == 0x0a {
+    if isQuoted(text, range.lowerBound), isOpen {
       removal.refusal = "a report in a string that is broken into lines or cut"
     }
     return removal
@@ -25,7 +28,7 @@ enum EscapedText {
     var index = 0
     while let found = firstSign(text, from: index) {
       let start = stringStart(text, found)
-      let end = stringEnd(text, found)
+      let end = stringEnd(text, start, found)
       if isReport(text[start..<end]), isQuoted(text, start) || isLine(text, start, end) { return start..<end }
       index = max(end, found + 2)
     }
@@ -82,14 +85,17 @@ enum EscapedText {
   }
 
   /// The index of the quotation mark without a backslash behind `index`, or of the line's end.
-  private static func stringEnd(_ text: [UInt8], _ index: Int) -> Int {
+  private static func stringEnd(_ text: [UInt8], _ start: Int, _ index: Int) -> Int {
+    // Python's own strings have the marks of an apostrophe.
+    let isPython = start > 0 && text[start - 1] == UInt8(ascii: "'")
+    let mark = isPython ? UInt8(ascii: "'") : UInt8(ascii: "\"")
     var end = index
     while end < text.count, text[end] != 0x0a {
       if text[end] == 0x5c {
         end += 2
         continue
       }
-      if text[end] == UInt8(ascii: "\"") { return end }
+      if text[end] == mark { return end }
       end += 1
     }
     return min(end, text.count)

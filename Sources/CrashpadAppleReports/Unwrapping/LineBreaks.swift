@@ -25,7 +25,22 @@ enum LineBreaks {
   /// Joins lines that were broken at some width.
   static func joined(_ text: [UInt8]) -> Removal? {
     guard let first = text.first(where: { $0 > 0x20 }) else { return nil }
-    return first == UInt8(ascii: "{") || first == UInt8(ascii: "[") ? JSONJoiner.joined(text) : TextJoiner.joined(text)
+    let isJSON = text.firstIndex(of: first).map { text[$0...].beginsObject } == true || first == UInt8(ascii: "[")
+    return isJSON ? JSONJoiner.joined(text) : TextJoiner.joined(text)
+  }
+
+  /// Whether a program that breaks lines at blanks could have broken a line early: a longer word has a line of its own, however
+  /// long it is.
+  static func isBreakable(_ line: TextBytes) -> Bool {
+    let content = line.prefix(earliestBlank + 40).drop { $0 == 0x20 || $0 == 0x09 }
+    return content.prefix(earliestBlank).contains(0x20) || content.prefix(earliestBlank).contains(0x09)
+  }
+
+  private static let earliestBlank = 40
+
+  /// The width of the widest line that a program could have broken.
+  static func widest(_ text: [UInt8]) -> Int {
+    TextLines(text).reduce(0) { isBreakable($1) ? max($0, width($1)) : $0 }
   }
 
   /// The number of characters of a line.
@@ -35,8 +50,11 @@ enum LineBreaks {
   }
 
   /// Whether a line of this width was broken at a blank, which is gone, and not inside of a word.
-  static func wasBlank(_ line: TextBytes, _ next: TextBytes, _ width: Int) -> Bool {
+  ///
+  /// - Parameter keepsWords: whether no word was broken, as some lines are wider.
+  static func wasBlank(_ line: TextBytes, _ next: TextBytes, _ width: Int, keepsWords: Bool) -> Bool {
     guard let last = line.last, last != 0x20 else { return false }
+    if keepsWords { return true }
     let word = line.suffix(width + 1).reversed().prefix { $0 != 0x20 }.count
     let other = next.prefix(width + 1).prefix { $0 != 0x20 && $0 != 0x0d && $0 != 0x0a }.count
     // Words that fit into a line are not broken.
@@ -52,11 +70,14 @@ private enum JSONJoiner {
   static func joined(_ text: [UInt8]) -> Removal? {
     let breaks = breaks(in: text)
     guard let first = breaks.first else { return nil }
+    let breakable = breaks.filter { LineBreaks.isBreakable(text[$0.line..<$0.end]) }
     let width =
       breaks.count > 1
-      ? breaks.reduce(0) { max($0, $1.width) } : TextLines(text).reduce(0) { max($0, LineBreaks.width($1)) }
+      ? (breakable.isEmpty ? breaks : breakable).reduce(0) { max($0, $1.width) }
+      : TextLines(text).reduce(0) { max($0, LineBreaks.width($1)) }
     // The first line may have lost what stood before the report.
     let isFixed = breaks.count > 1 && breaks.dropFirst().allSatisfy { $0.width == width }
+    let keepsWords = width <= LineBreaks.maximumWidth && breaks.contains { $0.width > width }
     var copy = TextCopy(of: text)
     // Lines that end at blanks are seldom as wide as each other.
     let alike = breaks.count { $0.width == width }
@@ -66,9 +87,10 @@ private enum JSONJoiner {
       start = place.next
       if !place.isInString || isFixed || width > LineBreaks.maximumWidth { continue }
       let next = text[place.next...]
-      guard LineBreaks.wasBlank(text[place.line..<place.end], next, width) else { continue }
+      guard LineBreaks.wasBlank(text[place.line..<place.end], next, width, keepsWords: keepsWords) else { continue }
       let word = next.prefix(width + 1).prefix { $0 != 0x20 && $0 != 0x0d && $0 != 0x0a }.count
-      if place.isAmbiguous || next.first == 0x20 || place.width + 1 + word <= width { uncertain += 1 }
+      let isShort = !keepsWords && place.width + 1 + word <= width
+      if place.isAmbiguous || next.first == 0x20 || isShort { uncertain += 1 }
       copy.put(0x20 as UInt8, for: place.end)
     }
     copy.copy(start..<text.count)
@@ -138,6 +160,8 @@ private struct TextJoiner {
   private let width: Int
   /// Whether all lines were broken at the same width, whatever is there.
   private let isFixed: Bool
+  /// Whether each line was broken at a blank.
+  private var keepsWords = false
   private var section = Section.head
   private var frame: UInt64?
   private var previous: TextBytes = []
@@ -146,12 +170,15 @@ private struct TextJoiner {
   private var isEndOfImages = false
 
   static func joined(_ text: [UInt8]) -> Removal? {
-    let width = TextLines(text).reduce(0) { max($0, LineBreaks.width($1)) }
+    let width = LineBreaks.widest(text)
     guard (40...LineBreaks.maximumWidth).contains(width) else { return nil }
     var survey = TextJoiner(text, width: width, isFixed: false)
     let widths = survey.widthsOfBroken()
     guard widths.count > 1 || widths.count == 1 && !survey.isEndOfImages else { return nil }
-    var joiner = TextJoiner(text, width: width, isFixed: widths.allSatisfy { $0 == width })
+    // Only programs that do not break words leave lines that are wider.
+    let keepsWords = TextLines(text).contains { LineBreaks.width($0) > width }
+    var joiner = TextJoiner(text, width: width, isFixed: !keepsWords && widths.allSatisfy { $0 == width })
+    joiner.keepsWords = keepsWords
     return joiner.removal()
   }
 
@@ -208,7 +235,7 @@ private struct TextJoiner {
   private mutating func join(_ line: TextBytes, _ copy: inout TextCopy) {
     first = first ?? line.startIndex
     count += 1
-    guard !isFixed, LineBreaks.wasBlank(previous, line, width) else { return }
+    guard !isFixed, LineBreaks.wasBlank(previous, line, width, keepsWords: keepsWords) else { return }
     // Mail programs break words behind hyphens and parentheses, too.
     if previous.last == UInt8(ascii: "(") || previous.last == 0x2d && previous.dropLast().last != 0x20 { return }
     copy.put(0x20 as UInt8, for: line.startIndex)
@@ -236,8 +263,15 @@ private struct TextJoiner {
     case .registers:
       // Names of registers may be broken as well.
       return !ReportLine.isRegisters(content) || isFixed && LineBreaks.width(previous) == width
-    case .images: return !ReportLine.isImage(content)
+    case .images: return !ReportLine.isImage(content) && mayEndImage(content)
     }
+  }
+
+  /// Whether the line may be the rest of an image's: behind a path, other text may follow the last image.
+  private func mayEndImage(_ content: TextBytes) -> Bool {
+    guard previous.first(of: "> /") != nil, let first = content.first else { return true }
+    return first.isLetter || first.isDigit || first >= 0x80 && !content.has(prefix: "…")
+      || "/._-+(".utf8.contains(first)
   }
 
   private static let keys: Set<String> = [
@@ -245,7 +279,7 @@ private struct TextJoiner {
     "Date/Time",
     "Launch Time", "Hardware Model", "Incident Identifier", "CrashReporter Key", "Exception Type", "Exception Codes",
     "Exception Subtype", "Exception Message", "Exception Note", "Termination Reason", "Termination Description",
-    "Terminating Process", "Process",
+    "Terminating Process", "Process", "VM Region Info",
   ]
 
   /// Whether a line before the stacks goes on here.

@@ -329,7 +329,9 @@ private struct PrefixStripper {
         || !isFixed && before + 1 + line.prefix(while: { $0 != 0x20 && $0 != 0x0d }).count > width
     else { return false }
     copy.removeLast()
-    if !isFixed, LineBreaks.wasBlank(last, line, width) { copy.put(0x20 as UInt8, for: line.startIndex) }
+    if !isFixed, LineBreaks.wasBlank(last, line, width, keepsWords: false) {
+      copy.put(0x20 as UInt8, for: line.startIndex)
+    }
     broken += 1
     return true
   }

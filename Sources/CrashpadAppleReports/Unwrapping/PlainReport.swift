@@ -71,7 +71,7 @@ enum PlainReport {
   // MARK: The whole
 
   private static func isPlain(_ bytes: UnsafeRawBufferPointer, isJSON: Bool) -> Bool {
-    if unsafe hasUnicodeBlank(bytes) { return false }
+    if unsafe hasUnicodeBlank(bytes) || hasControl(bytes) { return false }
     if isJSON {
       return unsafe hasOneDocument(bytes) && !has("{\"app_name\"", in: bytes, from: 1) && hasWideLine(bytes)
     }
@@ -90,6 +90,12 @@ enum PlainReport {
       return start[...].first(of: key) != nil
     }
     return unsafe isHeader && second < 4096 && !has("\n{\"", in: bytes, from: second + 1)
+  }
+
+  /// Whether a sequence of a terminal, or a mark of pages, is in the text.
+  private static func hasControl(_ bytes: UnsafeRawBufferPointer) -> Bool {
+    guard let base = bytes.baseAddress else { return false }
+    return [0x1b, 0x0c, 0x08].contains { unsafe memchr(base, $0, bytes.count) != nil }
   }
 
   private static func hasUnicodeBlank(_ bytes: UnsafeRawBufferPointer) -> Bool {
@@ -137,19 +143,31 @@ enum PlainReport {
     return unsafe isFirstLine || has(words, in: bytes, from: first + 1)
   }
 
-  /// Whether a line is wider than lines of texts that were broken. The widest are those of images, at the end.
+  /// Whether a line is wider than lines of texts that were broken, and would have been broken. The widest are those of images, at
+  /// the end.
   private static func hasWideLine(_ bytes: UnsafeRawBufferPointer) -> Bool {
     guard let base = bytes.baseAddress else { return false }
     // The header of an .ips is wide, too.
     let start = unsafe bytes.prefix(LineBreaks.maximumWidth + 1)
-    if unsafe start.count > LineBreaks.maximumWidth, unsafe !start.contains(0x0a) { return true }
-    var end = bytes.count
+    if unsafe start.count > LineBreaks.maximumWidth, unsafe !start.contains(0x0a), unsafe mayBreak(bytes, 0) {
+      return true
+    }
+    var (end, count) = (bytes.count, 0)
     while end > 0 {
       var start = 0
       if let found = unsafe memrchr(base, 0x0a, end) { start = unsafe UnsafeRawPointer(found) - base + 1 }
-      if end - start > LineBreaks.maximumWidth { return true }
+      if end - start > LineBreaks.maximumWidth, unsafe mayBreak(bytes, start) { return true }
       end = start - 1
+      count += 1
     }
-    return false
+    // JSON without any blank is one line or two.
+    return count <= fewLines && bytes.count > LineBreaks.maximumWidth
+  }
+
+  private static let fewLines = 3
+
+  private static func mayBreak(_ bytes: UnsafeRawBufferPointer, _ start: Int) -> Bool {
+    let line = unsafe Array(bytes[start..<min(start + LineBreaks.maximumWidth, bytes.count)])
+    return LineBreaks.isBreakable(line[...])
   }
 }

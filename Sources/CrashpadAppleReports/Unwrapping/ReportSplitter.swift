@@ -6,8 +6,9 @@ internal import CrashpadJSON
 enum ReportSplitter {
   /// The ranges of the reports; one or none if the text is not to be split.
   static func parts(of text: [UInt8]) -> [Range<Int>] {
-    guard let first = text.first(where: { $0 > 0x20 }) else { return [] }
-    return first == UInt8(ascii: "{") || first == UInt8(ascii: "[") ? documents(text) : texts(text)
+    let content = text[...].drop { $0 <= 0x20 }
+    guard let first = content.first else { return [] }
+    return first == UInt8(ascii: "[") || content.beginsObject ? documents(text) : texts(text)
   }
 
   // MARK: Texts

@@ -9,7 +9,7 @@ enum Surroundings {
   /// Removes the text before a report in JSON, or the JSON around it.
   static func ofJSON(_ text: [UInt8]) -> Removal? {
     guard let first = text.firstIndex(where: { $0 > 0x20 }), !isTranslation(text) else { return nil }
-    if text[first] == UInt8(ascii: "{") || text[first] == UInt8(ascii: "[") { return inner(text) }
+    if text[first] == UInt8(ascii: "[") || text[first...].beginsObject { return inner(text) }
     if let fragment = fragment(text) { return fragment }
     for start in candidates(text).prefix(maximumCandidates) {
       guard let form = ReportFormat.of(text[start...]), form != .crash else { continue }

@@ -12,6 +12,10 @@ struct UnwrappingRow: Sendable {
     UnwrappingRow(
       name: "wide characters", remove: Encodings.narrow, refusal: "UTF-16 or UTF-32 text without a report"),
     UnwrappingRow(name: "old line ends", remove: Encodings.lineEnds),
+    UnwrappingRow(name: "control characters", remove: TerminalText.remove),
+    UnwrappingRow(name: "lines of objects", remove: LogObjects.remove),
+    UnwrappingRow(name: "part of a mail", remove: MailParts.decode),
+    UnwrappingRow(name: "typographic quotation marks", remove: Typography.remove),
     UnwrappingRow(name: "rich text", remove: RichText.remove, refusal: "an RTF document whose text holds no report"),
     UnwrappingRow(name: "text in a string", remove: EscapedText.remove),
     UnwrappingRow(name: "quoted-printable", remove: QuotedPrintable.remove),
