@@ -127,7 +127,7 @@ struct GdbText {
     } else if let frame = GdbFrame(line) {
       add(frame)
     } else if stacks.threads.isEmpty, let row = EvidenceSearch.all.message(line.string), row.grounds.level < .general {
-      // What the program printed before.
+      // The program printed this before.
       stacks.builder.addMessage(line.string)
     }
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What a terminal, a printer or a pager adds to a text: sequences of characters for colours, marks of pages, letters struck twice.
+/// Additions of a terminal, a printer or a pager to a text: colours, marks of pages, letters struck twice.
 enum TerminalText {
   static func remove(_ text: [UInt8]) -> Removal? {
     guard let first = text.firstIndex(where: isControl) else { return nil }
