@@ -11,7 +11,7 @@ package enum OwnSources {
     // Code in assembly is of the C library as a rule.
     if path.hasSuffix(".S") || path.hasSuffix(".s") { return false }
     // Services list frames of Dart without saying of what package they are.
-    if path.hasSuffix(".dart") { return false }
+    if path.containsBytes(".dart") { return false }
     if starts.contains(where: { path.hasPrefix($0) }) || parts.contains(where: { path.containsBytes($0) }) {
       return false
     }

@@ -73,7 +73,9 @@ struct SwiftBacktraceText {
     guard let first = line.first, hasBegun, before.first?.isDigit == true, before.first(of: "0x") != nil else {
       return false
     }
-    let starts = ["Thread ", "Registers:", "Images", "Backtrace took", "...", "0x", "```", "~~~"]
+    let starts = [
+      "Thread ", "Registers:", "Images", "Backtrace took", "...", "0x", "```", "~~~", "{code", "{noformat", "</", "|}",
+    ]
     return !first.isDigit && first < 0x80 && !starts.contains { line.has(prefix: $0) }
   }
 
