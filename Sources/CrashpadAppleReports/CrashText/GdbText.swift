@@ -42,13 +42,21 @@ struct GdbText {
     return title(line) != nil
   }
 
+  /// The lines of one frame, and their bytes.
+  private static let mostLines = 64
+  private static let mostBytes = 8192
+
   /// The lines with those appended on which gdb goes on with the arguments of a frame.
   private static func joined(_ lines: [TextBytes]) -> [TextBytes] {
     var result: [TextBytes] = []
     var open: [UInt8] = []
+    var count = 0
     for line in lines {
+      count += 1
       if !open.isEmpty {
-        if line.isEmpty || line.first == UInt8(ascii: "#") || open.count > 16_384 {
+        // Each line is looked at with those before it.
+        let isTooLong = count > mostLines || open.count > mostBytes
+        if line.isEmpty || line.first == UInt8(ascii: "#") || isTooLong {
           result.append(open[...])
           open = []
         } else {
@@ -60,7 +68,11 @@ struct GdbText {
           continue
         }
       }
-      if line.first == UInt8(ascii: "#"), GdbFrame.isOpen(line) { open = Array(line) } else { result.append(line) }
+      if line.first == UInt8(ascii: "#"), line.count <= mostBytes, GdbFrame.isOpen(line) {
+        (open, count) = (Array(line), 0)
+      } else {
+        result.append(line)
+      }
     }
     return open.isEmpty ? result : result + [open[...]]
   }
