@@ -74,7 +74,8 @@ struct ReportStart {
   /// Whether it is a text of Apple's form, one of a walker or of another tool, or one that was pasted without the head of a report.
   var isText: Bool {
     TextStart.isApple(text[...])
-      || !isJSON && (WalkedText.isIn(text[...]) || ToolText.isIn(text[...]) || PastedLine.areIn(text[...]))
+      || !isJSON
+        && (WalkedText.isIn(text[...]) || ToolText.form(ofTextWith: text[...]) != nil || PastedLine.areIn(text[...]))
   }
 
   /// Whether the JSON is the first line alone, and a text of Apple's form follows: Cr4shed writes its own facts there.

@@ -4,6 +4,7 @@ package import CrashpadBytes
 internal import CrashpadElfCore
 internal import DumpInterpretation
 internal import CrashpadFiles
+internal import CrashpadJSON
 package import IntermediateDump
 package import CrashpadMinidump
 package import CrashpadSnapshot
@@ -138,12 +139,8 @@ extension FormatReading {
     while index < bytes.byteCount, index < 1024 {
       switch bytes.uint8(at: index) {
       case 0x20, 0x0a, 0x0d, 0x09: index += 1
-      case UInt8(ascii: "{"):
-        // Wikis begin tables by "{|", and code by "{noformat}".
-        guard index + 1 < bytes.byteCount else { return true }
-        let next = bytes.uint8(at: index + 1)
-        return next != UInt8(ascii: "|") && !(0x61...0x7a).contains(next | 0x20)
-      default: return false
+      default:
+        return JSONStart.isObject(bytes.array(in: ByteRange(offset: index, count: min(2, bytes.byteCount - index))))
       }
     }
     return false

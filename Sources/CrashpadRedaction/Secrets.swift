@@ -136,22 +136,25 @@ enum Secrets {
     }
   }
 
-  private static let keyStart = Array("private key-----".utf16)
+  /// The first lines of keys end so: those of PEM, and of OpenPGP.
+  private static let keyStarts = ["private key-----", "private key block-----"].map { Array($0.utf16) }
   private static let keyEnd = Array("-----end".utf16)
 
-  /// Marks private keys in PEM, to their last line or to the end of the text.
+  /// Marks private keys, to their last line or to the end of the text.
   private static func markKeys(_ text: [UInt16], _ marks: inout Marks) {
     var index = 0
-    while index + keyStart.count <= text.count {
-      guard text[index] == 0x50 || text[index] == 0x70, Unit.has(keyStart, text, index) else {
+    while index < text.count {
+      guard text[index] == 0x50 || text[index] == 0x70,
+        let words = keyStarts.first(where: { Unit.has($0, text, index) })
+      else {
         index += 1
         continue
       }
-      let start = index + keyStart.count
-      let end = (start..<max(start, text.count)).first { text[$0] == 0x2d && Unit.has(keyEnd, text, $0) } ?? text.count
+      let start = index + words.count
+      let end = text[start...].indices.first { text[$0] == 0x2d && Unit.has(keyEnd, text, $0) } ?? text.count
       marks.mark(start..<end)
-      // The last line has the same words.
-      index = end + keyEnd.count + keyStart.count + 8
+      // The last line has the same words before its last hyphens.
+      index = text[end...].dropFirst(keyEnd.count).firstIndex(of: 0x2d) ?? text.count
     }
   }
 

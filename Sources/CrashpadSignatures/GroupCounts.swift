@@ -25,11 +25,13 @@ package struct GroupCounts: Sendable, Hashable {
       self.flags = flags
     }
 
-    /// A measure of what the signature tells: its parts, and more if they have names.
-    var detail: Int { (isNamed ? 1000 : 0) + text.utf8.count { $0 == Self.mark } }
+    /// Whether the signature tells more than another one: names, or more parts.
+    func tellsMore(than other: Key) -> Bool {
+      isNamed == other.isNamed ? separators > other.separators : isNamed
+    }
 
-    /// The last byte of the separator of parts.
-    private static let mark: UInt8 = 0xb7
+    /// The number of its parts but one: see `Signature.separator`.
+    private var separators: Int { text.unicodeScalars.count { $0 == "·" } }
   }
 
   package struct Example: Sendable, Hashable {

@@ -7,7 +7,7 @@ internal import CrashpadSnapshot
 package enum OwnSources {
   /// - Parameter path: as it is in the debug information, which may be relative to the place of the build.
   package static func contains(_ path: String) -> Bool {
-    if path.isEmpty || path.utf8.first == UInt8(ascii: "<") { return false }
+    if path.isEmpty || path.utf8.first == UInt8(ascii: "<") || SymbolOrigin.isSystemHeader(path) { return false }
     // Code in assembly is of the C library as a rule.
     if path.hasSuffix(".S") || path.hasSuffix(".s") { return false }
     // Services list frames of Dart without saying of what package they are.
@@ -19,14 +19,14 @@ package enum OwnSources {
   }
 
   private static let starts = [
-    "/rustc/", "/usr/include/", "/usr/src/", "/usr/lib/", "/usr/local/go/", "/build/glibc", "library/std/",
+    "/usr/src/", "/usr/local/go/", "/build/glibc", "library/std/",
     "library/core/", "library/alloc/", "./csu/", "../csu/", "./nptl/", "../nptl/", "./stdlib/", "../stdlib/",
     "./malloc/",
     "./libio/", "./elf/", "./signal/", "./debug/", "./assert/", "./misc/", "./io/", "node:internal",
   ]
   private static let parts = [
     "sysdeps/", "/glibc-", "libsanitizer/", "compiler-rt/lib/", "/library/std/src/", "/library/core/src/",
-    "/library/alloc/src/", "/libstdc++-v3/", "/include/c++/", "/include/bits/", "/site-packages/", "/dist-packages/",
+    "/library/alloc/src/", "/libstdc++-v3/", "/include/bits/", "/site-packages/", "/dist-packages/",
     "/lib/python", "/.cargo/registry/", "/.rustup/", "/go/src/runtime/", "/pkg/mod/", "/libexec/src/runtime/",
     "/node_modules/", "\\vctools\\", "/libcore/", "/libstd/", "/libpanic_unwind/",
   ]

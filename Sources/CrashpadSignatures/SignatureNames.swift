@@ -26,11 +26,12 @@ final class SignatureNames: Sendable {
     var entries: [StackEntry] = []
     entries.reserveCapacity(frames.count)
     let go = version == .first ? [] : Self.goModules(frames)
-    let ownFiles = version == .first ? [] : Self.ownFiles(frames)
+    let programFiles = version == .first ? [] : Self.programFiles(frames)
     var line = 0
     for (number, frame) in frames.enumerated() {
       let place = Place(
-        frame, number, line, &modules, isGo: frame.frame.module.map { go.contains($0) } ?? false, ownFiles: ownFiles)
+        frame, number, line, &modules, isGo: frame.frame.module.map { go.contains($0) } ?? false,
+        programFiles: programFiles)
       line += frame.lineCount
       if version != .first {
         let function = entry(place)
@@ -53,17 +54,17 @@ final class SignatureNames: Sendable {
     let module: SignatureModule?
     let offset: UInt64?
     let isGo: Bool
-    /// See `SignatureNames.ownFiles`.
-    let ownFiles: Set<String>
+    /// See `SignatureNames.programFiles`.
+    let programFiles: Set<String>
     /// The rule for it if it has no symbol at all, of which a dump without symbols has nothing else.
     let ruleOfUnnamed: FrameRule?
 
     init(
       _ frame: Symbolization.Frame, _ number: Int, _ line: Int, _ modules: inout SignatureModules, isGo: Bool,
-      ownFiles: Set<String>
+      programFiles: Set<String>
     ) {
       let unloaded = frame.unloaded.first
-      (self.frame, self.number, self.line, self.isGo, self.ownFiles) = (frame, number, line, isGo, ownFiles)
+      (self.frame, self.number, self.line, self.isGo, self.programFiles) = (frame, number, line, isGo, programFiles)
       module = frame.frame.module.flatMap { modules.module($0) } ?? unloaded.map { modules.unloaded($0.module) }
       offset = frame.frame.moduleOffset ?? unloaded?.offset
       ruleOfUnnamed = frame.symbol == nil ? frame.frame.module.flatMap { modules.ruleOfUnnamed($0) } : nil
@@ -85,7 +86,7 @@ final class SignatureNames: Sendable {
 
   /// The source files that declare functions outside of the namespace of C++'s library: what they declare in it is the program's,
   /// such as the hash of one of its types.
-  private static func ownFiles(_ frames: [Symbolization.Frame]) -> Set<String> {
+  private static func programFiles(_ frames: [Symbolization.Frame]) -> Set<String> {
     var files: Set<String> = []
     for call in frames.lazy.compactMap(\.symbol).flatMap(\.frames) {
       guard let file = call.declaredFile, let name = call.qualified ?? call.function, !isOfStandard(name),
@@ -181,7 +182,7 @@ final class SignatureNames: Sendable {
       ? Value(name: nil, rule: place.ruleOfUnnamed)
       : value(
         symbol, in: place, file, isInlined: isInlined, isHeader: isHeader,
-        isOwn: function?.declaredFile.map { place.ownFiles.contains($0) } ?? false)
+        isOfProgram: function?.declaredFile.map { place.programFiles.contains($0) } ?? false)
     var entry = StackEntry(
       frame: place.number, line: place.line + place.frame.lineCount - 1, isInlined: isInlined,
       name: value.name.map {
@@ -194,10 +195,10 @@ final class SignatureNames: Sendable {
   }
 
   private func value(
-    _ symbol: String?, in place: Place, _ file: String?, isInlined: Bool, isHeader: Bool, isOwn: Bool
+    _ symbol: String?, in place: Place, _ file: String?, isInlined: Bool, isHeader: Bool, isOfProgram: Bool
   ) -> Value {
     let module = place.module?.name
-    let kind = version == .first ? "" : "\0\(isInlined)\(place.isGo)\(isHeader)\(isOwn)\(file ?? "")"
+    let kind = version == .first ? "" : "\0\(isInlined)\(place.isGo)\(isHeader)\(isOfProgram)\(file ?? "")"
     let key = (module ?? "\u{1}") + "\0" + (symbol ?? "\u{1}") + kind
     if let value = known.withLock({ $0.values[key] }) { return value }
     let image = module.map { name in
@@ -210,7 +211,7 @@ final class SignatureNames: Sendable {
     // A closure in the code of a file.
     if version != .first, compared?.isEmpty == true { compared = name }
     let rule = rule(compared, symbol, in: place, file, isInlined: isInlined, isHeader: isHeader)
-    let value = Value(name: name, rule: isOwn && rule?.id == "c++-library" ? nil : rule)
+    let value = Value(name: name, rule: isOfProgram && rule?.id == "c++-library" ? nil : rule)
     known.withLock { known in
       if known.values.count >= Self.capacity { known.values.removeAll() }
       known.values.set(key, value)

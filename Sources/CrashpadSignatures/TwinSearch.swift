@@ -122,8 +122,8 @@ struct TwinSearch {
   private static func precedes(
     _ one: (facts: CrashFacts, key: GroupCounts.Key), _ other: (facts: CrashFacts, key: GroupCounts.Key)
   ) -> Bool {
-    let (detail, otherDetail) = (one.key.detail, other.key.detail)
-    if detail != otherDetail { return detail > otherDetail }
+    if one.key.tellsMore(than: other.key) { return true }
+    if other.key.tellsMore(than: one.key) { return false }
     let (first, second) = (one.facts.sortKey, other.facts.sortKey)
     return first == second ? (one.key.id, one.key.raw) < (other.key.id, other.key.raw) : first < second
   }

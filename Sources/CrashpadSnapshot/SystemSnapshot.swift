@@ -13,7 +13,7 @@ public enum CPUArchitecture: String, Sendable, CaseIterable {
   case loongarch64
   /// 32-bit MIPS, little-endian. Cores of it are not read.
   case mips
-  /// The same of 64 bits.
+  /// 64-bit MIPS, little-endian. Cores of it are not read.
   case mips64
   case unknown
 

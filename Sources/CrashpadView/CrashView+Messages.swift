@@ -47,15 +47,16 @@ extension CrashView {
 
   /// The messages of modules alone.
   package var moduleMessages: [Entry] {
-    let own = snapshot.modules.enumerated().flatMap { index, module in
+    var messages = snapshot.modules.enumerated().flatMap { index, module in
       module.messages.compactMap { message in
         line(message).map { Entry(module: moduleName(index), name: nil, value: $0) }
       }
     }
-    return own
-      + [abortMessage].compactMap { $0 }.map {
-        Entry(module: moduleName($0.module), name: nil, value: TextFormat.printable($0.text))
-      }
+    if let message = symbolization?.abortMessage(snapshot, dump.file) {
+      messages.append(
+        Entry(module: moduleName(message.module), name: nil, value: TextFormat.printable(message.text)))
+    }
+    return messages
   }
 
   /// The annotations of the process, then those of each module.

@@ -24,8 +24,6 @@ package final class CrashView: Sendable {
   package let names: AddressNames?
   /// The stacks that were walked; nil if none was.
   let symbolization: Symbolization?
-  /// The message of the C library that only the memory of a core has.
-  let abortMessage: AbortMessage?
   /// Nil if no signature was requested.
   package let signature: Signature?
 
@@ -42,7 +40,6 @@ package final class CrashView: Sendable {
     self.names = names
     self.signature = signature
     symbolization = stacks
-    abortMessage = stacks?.abortMessage(snapshot, dump.file)
     modules = ModuleMap(snapshot.modules)
     unloadedMap = UnloadedModuleMap(snapshot.unloadedModules)
     // Computed in advance, because every frame of every stack needs one.

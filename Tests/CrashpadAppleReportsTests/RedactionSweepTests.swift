@@ -47,6 +47,7 @@ struct RedactionSweepTests {
     Form("latitude=52.520008", "52.520008"), Form("location 52.520008, 13.404954 is off", "52.520008", isProse: true),
     Form("en1 3c22.fb9a.0e41", "fb9a"), Form("for <740f4707 bebcf74f 9b7c25d4 8e335894>", "bebcf74f", isProse: true),
     Form("-----BEGIN PRIVATE KEY-----MIIE-----END PRIVATE KEY-----", "MIIE", isProse: true),
+    Form("BEGIN PGP PRIVATE KEY BLOCK-----lQHY-----END PGP PRIVATE KEY BLOCK-----", "lQHY", isProse: true),
     Form("sk_live_4eC39HqLyjWDarjtT1zdp7dc", "4eC39HqLyjWDarj"),
   ]
 

@@ -84,6 +84,14 @@ struct TextTests {
         "sent ********************.***************************.x"
       ),
       ("ghp_16C7e42F292c6912E7", "**********************"),
+      (
+        "-----BEGIN PGP PRIVATE KEY BLOCK-----lQHY-----END PGP PRIVATE KEY BLOCK----- ab cd",
+        "-----BEGIN PGP PRIVATE KEY BLOCK-----****-----END PGP PRIVATE KEY BLOCK----- ab cd"
+      ),
+      (
+        "-----BEGIN EC PRIVATE KEY-----MHc-----END EC PRIVATE KEY----------BEGIN PRIVATE KEY-----MII",
+        "-----BEGIN EC PRIVATE KEY-----***-----END EC PRIVATE KEY----------BEGIN PRIVATE KEY-----***"
+      ),
       ("aJ4lrX3tn7EMi/K7MdeNg/bPx9fiCy2x4mPl3kE==", "*****************************************"),
       ("Tests/RedactionTests/TextTests2/LongNames", "Tests/RedactionTests/TextTests2/LongNames"),
       ("https://h.org/T0/B0/a8Kd03LmQ7pZx91BvT4c", "https://*****/T0/B0/********************"),

@@ -12,6 +12,7 @@
 #include "held_signals.h"
 #include "interrupted.h"
 #include "memory.h"
+#include "postponed.h"
 #include "program_handlers.h"
 #include "received.h"
 #include "threads.h"

@@ -61,16 +61,4 @@ CRASH_TIME bool capture_abort(int number, ucontext_t *context);
 // blocked until it returned to the instruction of the fault. Returns false if no fault is known.
 CRASH_TIME bool find_fault_of_call(int number, struct received *fault);
 
-// Postpones a signal that was sent to a thread which blocks it as far as the program knows, until that thread or
-// another one takes it. Returns whether it did.
-// Whether a thread is about to send a signal again that it has blocked as far as the program knows.
-bool is_postponing(void);
-
-// Called before a signal that came to the process is sent to a thread of it.
-CRASH_TIME void mark_for_thread(siginfo_t *information);
-
-CRASH_TIME bool postpone_signal(int number, siginfo_t *information, ucontext_t *context);
-// Shows the sender of a signal that was postponed, where this process sent it again.
-CRASH_TIME void restore_sender(int number, siginfo_t *information);
-
 #endif

@@ -13,7 +13,7 @@
 #include <signal.h>
 #include <string.h>
 
-#include "../crash/program_handlers.h"
+#include "../crash/postponed.h"
 #include "../crash/state.h"
 #include "install.h"
 #include "next.h"

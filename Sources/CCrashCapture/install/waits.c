@@ -10,7 +10,7 @@
 #include <sys/epoll.h>
 #include <sys/select.h>
 
-#include "../crash/program_handlers.h"
+#include "../crash/postponed.h"
 #include "../crash/state.h"
 #include "install.h"
 #include "next.h"

@@ -11,7 +11,7 @@ enum CrashTextReader {
     let head = start == 0 ? TextStart.of(bytes) : []
     if WalkedText.isIn(head[...]) { return WalkedText.read(rest.withoutMark, into: &builder) }
     if !head.isEmpty, !TextStart.isApple(head[...]) {
-      if ToolText.isIn(head[...]) { return ToolText.read(rest.withoutMark, into: &builder) }
+      if let form = ToolText.form(ofTextWith: head[...]) { return form.read(rest.withoutMark, into: &builder) }
       if PastedLine.areIn(head[...]) { return PastedText.read(rest.withoutMark, into: &builder) }
     }
     var text = CrashText(builder)

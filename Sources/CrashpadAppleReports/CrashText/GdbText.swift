@@ -129,7 +129,8 @@ struct GdbText {
       stacks.builder.report.processPath = path.string
       stacks.builder.report.processName = path.fileName.string
       program = path
-    } else if line.has(prefix: "[Current thread is "), var rest = line.after("[Current thread is ") {
+    } else if line.has(prefix: "[Current thread is ") {
+      var rest = line.dropFirst("[Current thread is ".utf8.count)
       stopped = rest.takeNumber() ?? stopped
     } else if let title = Self.title(line) {
       stacks.beginThread(name: title.name, number: title.number, id: title.id)

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+internal import CrashpadJSON
+
 /// Words and numbers in a part of a text. Indices are offsets in the whole text.
 typealias TextBytes = ArraySlice<UInt8>
 
@@ -17,12 +19,18 @@ extension TextBytes {
     return self[start...last]
   }
 
-  /// Whether the text begins as an object of JSON does. Wikis begin tables by "{|", and code by "{noformat}".
-  var beginsObject: Bool {
-    guard first == UInt8(ascii: "{") else { return false }
-    // Editors make other quotation marks.
-    return dropFirst().first.map { $0 <= 0x20 || $0 >= 0x80 || "\"}&'\\".utf8.contains($0) } ?? true
+  /// Whether a program that breaks lines at blanks could have broken this line early: a longer word has a line of its own, however
+  /// long it is.
+  var isBreakable: Bool {
+    let content = prefix(Self.earliestBlank + Self.deepestIndentation).drop { $0 == 0x20 || $0 == 0x09 }
+    return content.prefix(Self.earliestBlank).contains { $0 == 0x20 || $0 == 0x09 }
   }
+
+  private static let earliestBlank = 40
+  private static let deepestIndentation = 40
+
+  /// Whether the text begins as an object of JSON does.
+  var beginsObject: Bool { JSONStart.isObject(self) }
 
   func has(prefix: String) -> Bool { starts(with: prefix.utf8) }
 

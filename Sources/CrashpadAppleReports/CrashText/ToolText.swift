@@ -7,8 +7,14 @@ enum ToolText {
   /// The form of one tool.
   struct Form: Sendable {
     /// Whether the lines are of this tool.
-    let isIn: @Sendable ([TextBytes]) -> Bool
-    let read: @Sendable ([TextBytes], inout ToolStacks) -> Void
+    fileprivate let isIn: @Sendable ([TextBytes]) -> Bool
+    fileprivate let read: @Sendable ([TextBytes], inout ToolStacks) -> Void
+
+    func read(_ text: TextBytes, into builder: inout ReportBuilder) {
+      var stacks = ToolStacks(builder)
+      read(ToolText.lines(text), &stacks)
+      builder = stacks.finish()
+    }
   }
 
   /// In the order in which they are tried: what tells more stands before, and a runtime before the debugger that ran it.
@@ -24,20 +30,11 @@ enum ToolText {
     Form(isIn: EngineText.isIn, read: EngineText.read),
   ]
 
-  /// Whether the beginning of a text is of a tool.
-  static func isIn(_ start: TextBytes) -> Bool { form(lines(start)) != nil }
-
-  static func read(_ text: TextBytes, into builder: inout ReportBuilder) {
-    let lines = lines(text)
-    guard let form = form(Array(lines.prefix(while: { $0.startIndex < text.startIndex + TextStart.length }))) else {
-      return
-    }
-    var stacks = ToolStacks(builder)
-    form.read(lines, &stacks)
-    builder = stacks.finish()
+  /// The form of a text, by its beginning; nil if it is of none of these tools.
+  static func form(ofTextWith start: TextBytes) -> Form? {
+    let lines = lines(start)
+    return forms.first { $0.isIn(lines) }
   }
-
-  private static func form(_ lines: [TextBytes]) -> Form? { forms.first { $0.isIn(lines) } }
 
   /// The lines without marks of quotations and fences. A blank line stays, as it ends stacks.
   private static func lines(_ text: TextBytes) -> [TextBytes] {

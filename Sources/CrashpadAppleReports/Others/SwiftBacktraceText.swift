@@ -23,7 +23,7 @@ struct SwiftBacktraceText {
       .map { (text: Self.plain($0), offset: $0.startIndex) }
     let width = lines.reduce(0) { max($0, $1.text.count) }
     // A mail breaks lines at blanks: only a long word has a wider line.
-    let filled = lines.reduce(0) { $1.text.prefix(Self.earlyBlank).contains(0x20) ? max($0, $1.text.count) : $0 }
+    let filled = lines.reduce(0) { $1.text.isBreakable ? max($0, $1.text.count) : $0 }
     var index = 0
     while index < lines.count {
       var line = lines[index].text
@@ -61,9 +61,6 @@ struct SwiftBacktraceText {
     builder.resolveSwiftFrames(names)
     builder.setSwiftException(description, address: address)
   }
-
-  /// A line without a blank that early is a long word.
-  private static let earlyBlank = 40
 
   /// Names of generic functions are long; no line of a backtrace is longer.
   private static let longestLine = 8192

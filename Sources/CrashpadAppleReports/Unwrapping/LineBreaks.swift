@@ -29,18 +29,9 @@ enum LineBreaks {
     return isJSON ? JSONJoiner.joined(text) : TextJoiner.joined(text)
   }
 
-  /// Whether a program that breaks lines at blanks could have broken a line early: a longer word has a line of its own, however
-  /// long it is.
-  static func isBreakable(_ line: TextBytes) -> Bool {
-    let content = line.prefix(earliestBlank + 40).drop { $0 == 0x20 || $0 == 0x09 }
-    return content.prefix(earliestBlank).contains(0x20) || content.prefix(earliestBlank).contains(0x09)
-  }
-
-  private static let earliestBlank = 40
-
   /// The width of the widest line that a program could have broken.
   static func widest(_ text: [UInt8]) -> Int {
-    TextLines(text).reduce(0) { isBreakable($1) ? max($0, width($1)) : $0 }
+    TextLines(text).reduce(0) { $1.isBreakable ? max($0, width($1)) : $0 }
   }
 
   /// The number of characters of a line.
@@ -70,7 +61,7 @@ private enum JSONJoiner {
   static func joined(_ text: [UInt8]) -> Removal? {
     let breaks = breaks(in: text)
     guard let first = breaks.first else { return nil }
-    let breakable = breaks.filter { LineBreaks.isBreakable(text[$0.line..<$0.end]) }
+    let breakable = breaks.filter { text[$0.line..<$0.end].isBreakable }
     let width =
       breaks.count > 1
       ? (breakable.isEmpty ? breaks : breakable).reduce(0) { max($0, $1.width) }

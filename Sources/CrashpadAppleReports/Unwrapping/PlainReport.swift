@@ -168,6 +168,6 @@ enum PlainReport {
 
   private static func mayBreak(_ bytes: UnsafeRawBufferPointer, _ start: Int) -> Bool {
     let line = unsafe Array(bytes[start..<min(start + LineBreaks.maximumWidth, bytes.count)])
-    return LineBreaks.isBreakable(line[...])
+    return line[...].isBreakable
   }
 }

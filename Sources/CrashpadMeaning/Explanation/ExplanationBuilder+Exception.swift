@@ -300,9 +300,6 @@ extension ExplanationBuilder {
     return isPlace ? "\"\(line.prefix(119))…\(line.suffix(80))\"" : "\"\(line.prefix(199))…\""
   }
 
-  /// EXCEPTION_BREAKPOINT.
-  private static let breakpoint: UInt32 = 0x8000_0003
-
   mutating func addStacks() {
     if let index = crash.lastSuspect {
       note(
@@ -327,21 +324,7 @@ extension ExplanationBuilder {
         "Where the signal came, the program counter is in no module: a jump through a wrong pointer"
           + (isNull ? "." : ", or code that was made while the program ran."), thread, frame: signal + 1)
     }
-    // Windows writes the registers of the moment at which the dump was made for each thread.
-    if crash.report == nil, let exception = crash.exception, exception.kind == .windows, exception.context == nil {
-      result.notKnown.append(
-        "Where it crashed: the registers of the exception can't be read. The stack of \(thread.title) is that at which the dump was written."
-      )
-    }
-    // A debugger starts a thread in the process that meets a breakpoint of the system.
-    if let exception = crash.exception, exception.kind == .windows, exception.code == Self.breakpoint,
-      !thread.frames.contains(where: \.isOfApp)
-    {
-      result.endedBy = [
-        "Nothing, or Windows: a debugger that breaks into a program leaves the same, and the program may go on."
-      ]
-      result.notKnown.append("Whether the program crashed: the thread has none of its code in its stack.")
-    }
+    noteWindows(thread)
     if let name = recursion(thread) {
       let isWhole = thread.frames.count <= Self.searchedForRecursion && thread.elided.isEmpty
       let place = isWhole ? "the stack" : "the innermost \(min(thread.frames.count, Self.searchedForRecursion)) frames"
@@ -373,6 +356,26 @@ extension ExplanationBuilder {
       thread.elided.first?.index == 0 ? "The crashed thread was below" : "The crashed thread was in")
     if thread.frames.allSatisfy({ $0.function == nil }) {
       result.notKnown.append("The names of the functions: give their symbols with --symbols.")
+    }
+  }
+
+  /// EXCEPTION_BREAKPOINT.
+  private static let breakpoint: UInt32 = 0x8000_0003
+
+  private mutating func noteWindows(_ thread: CrashEvidence.Thread) {
+    guard let exception = crash.exception, exception.kind == .windows else { return }
+    // Windows writes the registers of the moment at which the dump was made for each thread.
+    if crash.report == nil, exception.context == nil {
+      result.notKnown.append(
+        "Where it crashed: the registers of the exception can't be read. The stack of \(thread.title) is that at which the dump was written."
+      )
+    }
+    // A debugger starts a thread in the process that meets a breakpoint of the system.
+    if exception.code == Self.breakpoint, !thread.frames.contains(where: \.isOfApp) {
+      result.endedBy = [
+        "Nothing, or Windows: a debugger that breaks into a program leaves the same, and the program may go on."
+      ]
+      result.notKnown.append("Whether the program crashed: the thread has none of its code in its stack.")
     }
   }
 

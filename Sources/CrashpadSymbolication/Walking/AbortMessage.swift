@@ -16,7 +16,7 @@ package struct AbortMessage: Sendable, Hashable {
   private static let headerSize: UInt64 = 4
   private static let longest: UInt64 = 4096
 
-  /// Nil if there is none, if the symbols of the library are not known, or if a dump has messages of its own.
+  /// Nil without a message, without the library's symbols, and for a dump whose modules have messages.
   package init?(_ snapshot: ProcessSnapshot, _ file: InputFile, _ modules: [Symbolization.Module]) {
     guard snapshot.report == nil, snapshot.system.operatingSystem == .linux, snapshot.exception?.code == Self.abort,
       snapshot.modules.allSatisfy({ $0.messages.isEmpty })
@@ -36,7 +36,7 @@ package struct AbortMessage: Sendable, Hashable {
   private static let abort: UInt32 = 6
 
   private static func isLibrary(_ path: String) -> Bool {
-    let name = path.utf8.split(separator: UInt8(ascii: "/")).last.map { String(Substring($0)) } ?? ""
+    let name = lastPathComponent(path)
     return name.hasPrefix("libc.so.") || name.hasPrefix("libc-2.")
   }
 
@@ -56,7 +56,7 @@ package struct AbortMessage: Sendable, Hashable {
 }
 
 extension Symbolization {
-  /// Nil if a dump has none, or has it as a message of its module.
+  /// The message in the memory of a core; nil if there is none, or the dump has it as a message of its module.
   package func abortMessage(_ snapshot: ProcessSnapshot, _ file: InputFile) -> AbortMessage? {
     AbortMessage(snapshot, file, modules)
   }

@@ -2,7 +2,8 @@
 package import CrashpadSnapshot
 
 extension Symbolization {
-  /// A fault, or a signal of faults that a process sent, that the program's own handler ended with another signal, and a snapshot that has it as its exception.
+  /// A fault for which the program's own handler ended the process by another signal, and a snapshot that has the fault as its
+  /// exception. A process may also have sent the fault's signal.
   package struct EndedByHandler: Sendable {
     /// The index of the frame from which the handler returns, in the crashed thread.
     package let frame: Int

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import CrashpadSnapshot
 
-/// A fault, or a signal of faults that a process sent, for which the kernel called a handler of the program, as its record on
-/// the handler's stack says.
+/// A fault for which the kernel called a handler of the program, as the record on the handler's stack says. A process may also
+/// have sent the fault's signal.
 package struct HandledFault: Sendable, Hashable {
   package let signal: UInt32
   package let code: Int32
@@ -46,7 +46,7 @@ package struct HandledFault: Sendable, Hashable {
   private init?(sent architecture: FrameRegisters.Architecture, _ word: (UInt64) -> UInt64?) {
     guard let place = SignalReturn.siginfoOffset(architecture), let signal = word(place), let second = word(place + 8),
       let sender = word(place + 16), signal <= 31, ExceptionSnapshot.faultSignals.contains(UInt32(signal)),
-      let code = Int32(exactly: Int64(Int32(truncatingIfNeeded: second))), second >> 32 == 0,
+      second >> 32 == 0, case let code = Int32(truncatingIfNeeded: second),
       ExceptionSnapshot.Sending(rawValue: code) != nil
     else { return nil }
     // Ids of processes have at most 22 bits.
