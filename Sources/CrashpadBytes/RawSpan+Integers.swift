@@ -88,6 +88,20 @@ extension RawSpan {
     return offset
   }
 
+  /// The offset of the first byte in `range` that is `byte`, or the end of the range.
+  package func first(_ byte: UInt8, in range: ByteRange) -> Int {
+    var offset = range.offset
+    let pattern = UInt64(byte) &* 0x0101_0101_0101_0101
+    while offset + 8 <= range.end {
+      let eight = uint64(at: offset) ^ pattern
+      let zeros = (eight &- 0x0101_0101_0101_0101) & ~eight & 0x8080_8080_8080_8080
+      if zeros != 0 { return offset + zeros.trailingZeroBitCount / 8 }
+      offset += 8
+    }
+    while offset < range.end, uint8(at: offset) != byte { offset += 1 }
+    return offset
+  }
+
   /// The offset behind the last byte of `range` that is `byte`, or the beginning of the range.
   package func endOfLast(_ byte: UInt8, in range: ByteRange) -> Int {
     var end = range.end

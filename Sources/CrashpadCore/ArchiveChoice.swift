@@ -24,6 +24,12 @@ enum ArchiveChoice {
     }
   }
 
+  /// The same, with compressed members, which are unpacked when they are opened.
+  static func isDump(_ start: [UInt8], named name: String) -> Bool {
+    if let isKnown = begins(start, named: name) { return isKnown }
+    return unsafe Compression.of(start.span.bytes) != nil
+  }
+
   /// The dump or report of an archive that has a single one. Throws `DumpInputFailure`.
   ///
   /// - Parameters:

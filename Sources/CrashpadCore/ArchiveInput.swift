@@ -2,7 +2,8 @@
 internal import CrashpadBytes
 internal import CrashpadFiles
 
-/// Inputs that are compressed, or the one dump or report of a zip or tar archive.
+/// Inputs that are compressed, and dumps and reports that are parts of other files: of a zip or tar archive, of an upload's body, of
+/// a report of apport.
 enum ArchiveInput {
   /// An archive's member may be compressed once more.
   private static let maximumLayers = 3
@@ -27,6 +28,7 @@ enum ArchiveInput {
   static func members(of file: InputFile) throws -> [String] {
     if TarInput.isArchive(file) { return try TarContents.of(file).members.map(\.path) }
     return try file.withBytes { bytes in
+      if let body = UploadBody(bytes) { return body.dumps(bytes).map { ArchiveMemberPath.path(of: $0.name) } }
       guard let archive = ZipArchive(bytes) else { return [] }
       try checkDirectory(of: archive)
       return dumps(in: archive, bytes).map { ArchiveMemberPath.path(of: $0.name) }
@@ -62,6 +64,8 @@ enum ArchiveInput {
           throw (error as? DecompressionFailure).map { ArchiveChoice.failure(compression, $0) } ?? error
         }
       }
+      if let body = UploadBody(bytes) { return try member(of: body, &part, bytes, file) }
+      if let core = try ApportReport.core(in: bytes) { return try core.input(like: file) }
       guard let archive = ZipArchive(bytes) else { return nil }
       return try member(of: archive, &part, bytes, file)
     }
@@ -85,6 +89,18 @@ enum ArchiveInput {
     return try unpack(ArchiveChoice.only(of: found, in: "a zip archive", part) { $0.name }, archive, bytes, file)
   }
 
+  private static func member(
+    of body: UploadBody, _ part: inout String, _ bytes: RawSpan, _ file: InputFile
+  ) throws -> InputFile {
+    for member in body.parts {
+      guard let rest = ArchiveMemberPath.rest(of: part, behind: member.name) else { continue }
+      part = rest
+      return InputFile(bytes: bytes.array(in: member.content), like: file)
+    }
+    let member = try ArchiveChoice.only(of: body.dumps(bytes), in: "the body of an upload", part) { $0.name }
+    return InputFile(bytes: bytes.array(in: member.content), like: file)
+  }
+
   private static func unpack(
     _ member: ZipArchive.Member, _ archive: ZipArchive, _ bytes: RawSpan, _ file: InputFile
   ) throws -> InputFile {
@@ -97,7 +113,6 @@ enum ArchiveInput {
     guard let start = try? archive.start(of: member, in: bytes, count: InputFormat.startLength), !start.isEmpty else {
       return false
     }
-    if let isKnown = ArchiveChoice.begins(start, named: member.name) { return isKnown }
-    return unsafe Compression.of(start.span.bytes) != nil
+    return ArchiveChoice.isDump(start, named: member.name)
   }
 }

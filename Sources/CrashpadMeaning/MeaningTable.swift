@@ -54,7 +54,7 @@ package enum MeaningTable {
     return row(codes, [platform]) ?? row(signals, [platform]) ?? row(codes, common) ?? row(signals, common)
   }
 
-  static func signal(_ number: UInt64, on platform: CodeMeaning.Platform) -> CodeMeaning? {
+  package static func signal(_ number: UInt64, on platform: CodeMeaning.Platform) -> CodeMeaning? {
     CodeMeaning.signals.first { $0.has(number, on: [platform, .any]) }
   }
 

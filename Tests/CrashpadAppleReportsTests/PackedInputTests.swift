@@ -223,4 +223,71 @@ struct PackedInputTests {
       "chmod 600 a.crash.gz; crashpadctl convert --to json -o out.json a.crash.gz && stat -c %a out.json", in: folder)
     #expect(result.text.hasSuffix("600\n"), "\(result.errorText)")
   }
+
+  // MARK: Parts of texts
+
+  /// A report of apport with a value in base64, in pieces as apport compresses them.
+  private static func apport(_ content: [UInt8], piece: Int) -> [UInt8] {
+    let packed = Packing.gzip(content)
+    let lines = stride(from: 0, to: packed.count, by: piece).map { start in
+      " " + Data(packed[start..<min(start + piece, packed.count)]).base64EncodedString()
+    }
+    let head = "ProblemType: Crash\nArchitecture: amd64\nProcMaps:\n 55a0-55a1 r--p 0 0:0 1 /bin/wheel\nSignal: 11\n"
+    return Array((head + "CoreDump: base64\n" + lines.joined(separator: "\n") + "\n").utf8)
+  }
+
+  @Test("The core of a report of apport is read", arguments: [10, 11, 12, 1000])
+  func apportCore(_ piece: Int) throws {
+    let whole = Self.apport(Self.report, piece: piece)
+    #expect(try inspect(whole).text == inspect(Self.report).text)
+    #expect(try inspect(whole + Array("Zone: 1\n more\n".utf8)).text == inspect(Self.report).text)
+    let cut = try inspect(Array(whole.dropLast(40)))
+    #expect(cut.status == 65 && cut.errorText == "input: error: is compressed (gzip) and ends early\n")
+    let damaged = try inspect(whole.dropLast(20) + Array("*".utf8) + whole.suffix(20))
+    #expect(damaged.status == 65 && damaged.errorText == "input: error: is compressed (base64) and damaged\n")
+  }
+
+  /// The body of an upload with these files, and two fields before them.
+  private static func body(_ files: [(name: String, bytes: [UInt8])], lineEnd: String = "\r\n") -> [UInt8] {
+    let boundary = "---MultipartBoundary-77ab---"
+    var body: [UInt8] = []
+    func part(_ head: [String], _ bytes: [UInt8]) {
+      body += Array((["--" + boundary] + head + ["", ""]).joined(separator: lineEnd).utf8) + bytes
+      body += Array(lineEnd.utf8)
+    }
+    part(["Content-Disposition: form-data; name=\"prod\""], Array("Wheel".utf8))
+    part(["Content-Disposition: form-data; name=\"list_annotations\""], [])
+    for (name, bytes) in files {
+      let disposition = "content-disposition: form-data; name=\"upload_file_minidump\"; filename=\"\(name)\""
+      part([disposition, "Content-Type: application/octet-stream"], bytes)
+    }
+    return body + Array("--\(boundary)--\(lineEnd)".utf8)
+  }
+
+  @Test("The dump in the body of an upload is read", arguments: ["\r\n", "\n"])
+  func uploadBody(_ lineEnd: String) throws {
+    let expected = try inspect(Self.report).text
+    let one = Self.body([("notes.txt", Array("hello".utf8)), ("dump", Self.report)], lineEnd: lineEnd)
+    #expect(try inspect(one).text == expected)
+    #expect(try inspect(Packing.gzip(one)).text == expected)
+    let packed = Self.body([("dump.gz", Packing.gzip(Self.report))], lineEnd: lineEnd)
+    #expect(try inspect(packed).text == expected)
+    #expect(try inspect(Array(one.dropLast(44 + 2 * lineEnd.utf8.count))).text.contains("Orrery"))
+  }
+
+  @Test("One of several dumps in the body of an upload is named, and a body without a dump is refused")
+  func severalInBody() throws {
+    let folder = try TemporaryFolder()
+    try folder.write(Self.body([("a.crash", Self.report), ("b.crash", Array(SampleReports.mac.utf8))]), to: "body")
+    let both = try Tool.shell("crashpadctl inspect body", in: folder)
+    #expect(both.status == 65 && both.errorText.contains("(a.crash, b.crash)"), "\(both.errorText)")
+    #expect(try Tool.shell("crashpadctl inspect body/a.crash", in: folder).text.contains("Orrery"))
+    try folder.write(Self.body([("notes.txt", Array("hello".utf8))]), to: "none")
+    let none = try Tool.shell("crashpadctl inspect none", in: folder)
+    #expect(none.status == 65 && none.errorText == "none: error: is the body of an upload without a dump or report\n")
+    // The first lines of a mail, and a report below a rule.
+    let mail = Array("--b1\r\nContent-Type: text/plain\r\n\r\n".utf8) + Self.report + Array("\r\n--b1--\r\n".utf8)
+    #expect(try inspect(mail).text.contains("Orrery"))
+    #expect(try inspect(Array("----------\n".utf8) + Self.report).text.contains("Orrery"))
+  }
 }

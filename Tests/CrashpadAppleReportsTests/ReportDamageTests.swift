@@ -42,6 +42,30 @@ struct ReportDamageTests {
     }
   }
 
+  /// Numbers at which a sum or a difference has no room.
+  private static let edges = ["0", "1", "9223372036854775807", "18446744073709551615", "0xffffffffffffffff"]
+  private static let everySample =
+    SampleReports.all + SampleReports.forms + SampleReports.formsInJSON + SampleReports.pastes
+
+  @Test(
+    "The first number of each line may be any, also where the text begins there", arguments: everySample.map(\.name))
+  func edgeNumbers(_ name: String) throws {
+    let text = Array(try #require(Self.everySample.first { $0.name == name }?.text.utf8))
+    for line in text.split(separator: 0x0a) where line.count < 512 {
+      guard let start = line.firstIndex(where: { (0x30...0x39).contains($0) }) else { continue }
+      let number = line[start...].prefix { (0x30...0x39).contains($0) || (0x61...0x7a).contains($0 | 0x20) }
+      for edge in Self.edges {
+        var changed = text
+        changed.replaceSubrange(number.indices, with: edge.utf8)
+        #expect(Reading(changed).isSound, "\(edge) at byte \(start)")
+        // The line before may be any frame, too.
+        let above = text[..<line.startIndex].dropLast().split(separator: 0x0a).last?.startIndex ?? line.startIndex
+        #expect(Reading(Array(changed[above...])).isSound, "\(edge) at byte \(start), cut before")
+        #expect(Reading(Array(changed[line.startIndex...])).isSound, "\(edge) at byte \(start), at the start")
+      }
+    }
+  }
+
   @Test("Time grows with the size, whatever stands in it", .timeLimit(.minutes(5)))
   func size() {
     let count = Soak.times(100_000, or: 25_000)

@@ -47,6 +47,70 @@ struct ToolTextTests {
       reading.frames(1)[1].module.flatMap { reading.text(reading.snapshot?.modules[$0].name) } == "/lib/libc.so.6")
   }
 
+  @Test func `A report of apport has its facts, and the stacks that gdb left in it`() {
+    let reading = Reading(
+      """
+      ProblemType: Crash
+      Architecture: amd64
+      Date: Tue Nov 24 10:11:12 2026
+      DistroRelease: Ubuntu 22.04
+      ExecutablePath: /usr/bin/wheel
+      Package: wheel 1.2-3ubuntu1
+      ProcStatus:
+       Name:	wheel
+       Pid:	77
+      Signal: 11
+      Stacktrace:
+       #0  turn (gear=0x0) at gear.c:7
+               teeth = <optimized out>
+       #1  0x000055d0c0de11f0 in main () at wheel.c:19
+       No locals.
+      StacktraceTop:
+       turn (gear=0x0) at gear.c:7
+       main () at wheel.c:19
+      ThreadStacktrace:
+       .
+       Thread 2 (Thread 0x7f02 (LWP 78)):
+       #0  0x00007f0000000117 in poll () from /lib/libc.so.6
+       .
+       Thread 1 (Thread 0x7f01 (LWP 77)):
+       #0  turn (gear=0x0) at gear.c:7
+       #1  0x000055d0c0de11f0 in main () at wheel.c:19
+      Title: wheel crashed with SIGSEGV in turn()
+
+      """)
+    #expect(reading.form == .crash && reading.report?.processPath == "/usr/bin/wheel")
+    #expect(reading.snapshot?.processID == 77 && reading.report?.version == "1.2-3ubuntu1")
+    #expect(reading.snapshot?.exception?.code == 11 && reading.snapshot?.system.architecture == .x86_64)
+    #expect(reading.report?.faultingThread == 1 && reading.snapshot?.threads.map(\.id) == [78, 77])
+    #expect(Self.functions(reading, 1) == ["turn", "main"] && reading.frames(1)[0].line == 7)
+  }
+
+  @Test func `A report of apport about a program of Python has the stack from the innermost call on`() {
+    let reading = Reading(
+      """
+      ProblemType: Crash
+      ExecutablePath: /usr/bin/wheel
+      InterpreterPath: /usr/bin/python3.10
+      Traceback:
+       Traceback (most recent call last):
+         File "/usr/bin/wheel", line 9, in <module>
+           turn(None)
+         File "/usr/lib/gear.py", line 4, in turn
+           return gear.teeth
+       AttributeError: 'NoneType' object has no attribute 'teeth'
+
+      """)
+    #expect(Self.functions(reading, 0) == ["turn", "<module>"] && reading.frames(0)[0].line == 4)
+    #expect(
+      reading.report?.messages.map(\.text) == ["AttributeError: 'NoneType' object has no attribute 'teeth'"])
+    #expect(reading.snapshot?.exception == nil && reading.snapshot?.outcome == .crashed)
+  }
+
+  @Test func `A report of apport about a bug is no crash`() {
+    #expect(Reading("ProblemType: Bug\nPackage: wheel 1\nStacktrace:\n #0  main () at a.c:1\n").form == nil)
+  }
+
   @Test func `A program that stopped in gdb has the stack below, once`() {
     let reading = Reading(
       """

@@ -129,7 +129,7 @@ extension CrashText {
   /// Reads a frame above the first title of a thread: the text begins within a stack.
   private mutating func headlessFrame(_ content: TextBytes) -> Bool {
     guard builder.snapshot.threads.isEmpty, frames.last.isEmpty, let frame = TextFrame(content), frame.hasAddress,
-      let number = frame.number, headless.last.map({ $0.number == number - 1 }) ?? true
+      let number = frame.number, headless.last.map({ $0.number.map { $0 &+ 1 } == number }) ?? true
     else { return false }
     headless.append(frame)
     return true

@@ -176,13 +176,13 @@ enum PythonText {
     return (line.between("[", "]"), isCurrent)
   }
 
-  /// "File \"/home/x/gear.py\", line 12 in turn"
-  private static func frame(_ line: TextBytes) -> RecordedFrame? {
+  /// "File \"/home/x/gear.py\", line 12 in turn"; in a traceback "line 12, in turn".
+  static func frame(_ line: TextBytes) -> RecordedFrame? {
     guard line.has(prefix: "File \""), let file = line.between("\"", "\", line "), var rest = line.after("\", line "),
-      let number = rest.takeNumber(), rest.has(prefix: " in ")
+      let number = rest.takeNumber(), let name = rest.after(" in "), rest.count - name.count <= ", in ".utf8.count
     else { return nil }
     var frame = RecordedFrame(address: 0)
-    frame.function = rest.dropFirst(" in ".utf8.count).trimmed.string
+    frame.function = name.trimmed.string
     frame.file = file.string
     frame.line = UInt32(exactly: number)
     return frame

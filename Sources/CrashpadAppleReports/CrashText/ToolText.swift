@@ -2,23 +2,27 @@
 internal import CrashpadBytes
 
 /// The texts in which debuggers, sanitizers and runtimes of other systems tell of a crash: gdb, systemd-coredump, Address
-/// Sanitizer, Android, Java's VM, Go, Rust, Python and V8. Only a text with a stack of its tool's own form is one.
+/// Sanitizer, Android, Java's VM, Go, Rust, Python and V8, and the reports that apport makes of these. Only a text with a stack of
+/// its tool's own form is one, or with the first line of apport.
 enum ToolText {
   /// The form of one tool.
   struct Form: Sendable {
     /// Whether the lines are of this tool.
     fileprivate let isIn: @Sendable ([TextBytes]) -> Bool
     fileprivate let read: @Sendable ([TextBytes], inout ToolStacks) -> Void
+    /// Whether blanks before lines have a meaning.
+    fileprivate var hasIndentation = false
 
     func read(_ text: TextBytes, into builder: inout ReportBuilder) {
       var stacks = ToolStacks(builder)
-      read(ToolText.lines(text), &stacks)
+      read(hasIndentation ? ToolText.rawLines(text) : ToolText.lines(text), &stacks)
       builder = stacks.finish()
     }
   }
 
   /// In the order in which they are tried: what tells more stands before, and a runtime before the debugger that ran it.
   private static let forms = [
+    Form(isIn: ApportText.isIn, read: ApportText.read, hasIndentation: true),
     Form(isIn: SanitizerText.isIn, read: SanitizerText.read),
     Form(isIn: HotSpotText.isIn, read: HotSpotText.read),
     Form(isIn: TombstoneText.isIn, read: TombstoneText.read),
@@ -37,7 +41,9 @@ enum ToolText {
   }
 
   /// The lines without marks of quotations and fences. A blank line stays, as it ends stacks.
-  private static func lines(_ text: TextBytes) -> [TextBytes] {
-    text.split(omittingEmptySubsequences: false) { $0 == 0x0a || $0 == 0x0d }.map(PastedLine.content)
+  private static func lines(_ text: TextBytes) -> [TextBytes] { rawLines(text).map(PastedLine.content) }
+
+  private static func rawLines(_ text: TextBytes) -> [TextBytes] {
+    text.split(omittingEmptySubsequences: false) { $0 == 0x0a || $0 == 0x0d }
   }
 }

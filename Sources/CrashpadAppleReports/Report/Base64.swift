@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Base64 as in RFC 4648; decoding stops at the first character that is not a digit.
-enum Base64 {
+package enum Base64 {
   static func decode(_ text: String?) -> [UInt8] {
     guard let text else { return [] }
     var bytes: [UInt8] = []
@@ -32,7 +32,8 @@ enum Base64 {
     return String(decoding: text, as: UTF8.self)
   }
 
-  private static func value(_ character: UInt8) -> UInt32? {
+  /// The six bits of a digit; nil for other characters.
+  package static func value(_ character: UInt8) -> UInt32? {
     switch character {
     case 0x41...0x5a: UInt32(character - 0x41)
     case 0x61...0x7a: UInt32(character - 0x61 + 26)
