@@ -9,15 +9,37 @@ extension DumpProcessor {
   public func forecast(_ onEvent: (Event) -> Void) throws(FileFailure) {
     let dumps = try plan(onEvent)
     onEvent(.begins(count: dumps.count))
-    var seen: Set<UUIDBytes> = []
+    var seen: [UUIDBytes: PendingDump] = [:]
     parallelMapInOrder(count: dumps.count, jobs: options.jobs, work: { forecast(dumps[$0]) }) { _, result in
-      if case .processed(let id, _, _) = result.outcome, !seen.insert(id).inserted {
-        onEvent(.result(DumpResult(result.dump, .repeated(id))))
+      guard case .processed(let id, _, _) = result.outcome else {
+        onEvent(.result(result))
+        return true
+      }
+      if let first = seen[id] {
+        onEvent(.result(forecast(result.dump, behind: first, id)))
       } else {
+        seen[id] = result.dump
         onEvent(.result(result))
       }
       return true
     }
+  }
+
+  /// The result of a dump behind another one with its id: the report will be there by then.
+  private func forecast(_ dump: PendingDump, behind first: PendingDump, _ id: UUIDBytes) -> DumpResult {
+    do {
+      guard let own = try input(of: first), let other = try input(of: dump) else { return DumpResult(dump, .gone) }
+      let isSame =
+        own.contentID == other.contentID
+        || Dump(own).snapshot.flatMap { own in Dump(other).snapshot.map { own.isSameState(as: $0) } } == true
+      return isSame ? DumpResult(dump, .repeated(id)) : try predictConversion(of: other, dump, other.contentID)
+    } catch {
+      return DumpResult(dump, .failed(error))
+    }
+  }
+
+  private func input(of dump: PendingDump) throws -> DumpInput? {
+    try database.open(dump).map { DumpInput(dump: try InputFile($0)) }
   }
 
   private func forecast(_ dump: PendingDump) -> DumpResult {

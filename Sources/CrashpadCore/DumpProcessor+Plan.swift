@@ -65,18 +65,41 @@ extension DumpProcessor {
     return Conversion(to: .minidump, options: interpretation)
   }
 
-  /// Whether a report and a dump describe the same crash. Both are read; a damaged report counts as another crash. Throws
+  /// Whether a report was made of the dump: the conversion gives the same bytes, or, as another version may have made it, the same
+  /// state of the process. A damaged report counts as another crash, as the dump is removed for one that is the same. Throws
   /// `FileFailure`, `Errno` or `InputFile.NotReadable` if the report can't be read: a second one is not made then.
   func isSameCrash(_ input: DumpInput, _ report: Report) throws -> Bool {
     let minidump = try InputFile(database.open(report))
     let made = try minidump.checkingReading { minidump.withBytes { MinidumpReader.read($0).snapshot } }
     guard let made else { return false }
-    let dump = Dump(input).snapshot
-    guard let dump else { return false }
-    // A minidump has 32 bits for the time.
-    let times = [dump, made].map { UInt32(truncatingIfNeeded: $0.snapshotTime?.seconds ?? 0) }
-    return times[0] == times[1] && dump.threads.count == made.threads.count && dump.modules.count == made.modules.count
-      && dump.exception?.code == made.exception?.code && dump.exception?.address == made.exception?.address
+    if let dump = Dump(input).snapshot, dump.isSameState(as: made) { return true }
+    let output = MemoryOutput()
+    _ = try conversion(reportID: made.reportID, clientID: made.clientID).convert(input, to: output)
+    let bytes = output.bytes
+    let whole = ByteRange(offset: 0, count: bytes.count)
+    return minidump.withBytes { report in
+      unsafe report.byteCount == bytes.count && report.compare(whole, whole, in: bytes.span.bytes) == 0
+    }
+  }
+}
+
+extension ProcessSnapshot {
+  /// Whether two snapshots are of one process at one moment: by its id, and the place of each thread. False where there are no
+  /// threads that could tell.
+  func isSameState(as other: ProcessSnapshot) -> Bool {
+    // A minidump has 32 bits for the time, and for ids.
+    func word(_ value: UInt64?) -> UInt32 { UInt32(truncatingIfNeeded: value ?? 0) }
+    let places = threads.compactMap(\.context)
+    return !places.isEmpty && threads.count == other.threads.count && modules.count == other.modules.count
+      && word(snapshotTime.map { UInt64(bitPattern: $0.seconds) })
+        == word(other.snapshotTime.map { UInt64(bitPattern: $0.seconds) })
+      && processID ?? 0 == other.processID ?? 0
+      && exception?.code == other.exception?.code && exception?.address == other.exception?.address
+      && zip(threads, other.threads).allSatisfy { own, other in
+        word(own.id) == word(other.id) && own.context?.stackPointer ?? 0 == other.context?.stackPointer ?? 0
+          && own.context?.instructionPointer ?? 0 == other.context?.instructionPointer ?? 0
+      }
+      && zip(modules, other.modules).allSatisfy { ($0.address ?? 0) == ($1.address ?? 0) }
   }
 }
 

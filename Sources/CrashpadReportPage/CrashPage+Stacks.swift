@@ -153,9 +153,12 @@ extension CrashPageWriter {
       unnamed.isEmpty
       ? "the names are those of the report, and lines and inlined calls may be missing"
       : isOwn ? "names of the program are missing" : "names of the system are missing"
-    let title: HTML = """
-      \(counted(missing.count, "module")) of this stack \(missing.count == 1 ? "has" : "have") no symbols: \(lack)
-      """
+    let isOpen = missing.contains(where: \.mayHaveSymbols)
+    let found: HTML =
+      isOpen
+      ? "\(missing.count == 1 ? "is" : "are") without symbols, and a symbol server that may have them could not be asked"
+      : "\(missing.count == 1 ? "has" : "have") no symbols"
+    let title: HTML = "\(counted(missing.count, "module")) of this stack \(found): \(lack)"
     var items = HTML()
     for module in list.prefix(Self.listedModules) { items += item(module) }
     if list.count > Self.listedModules { items += "<li>\(grouped(list.count - Self.listedModules)) more</li>\n" }

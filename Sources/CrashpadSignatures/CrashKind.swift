@@ -182,9 +182,28 @@ struct CrashKind: Sendable {
       // Some texts have the watchdog's words without its code.
       return version == .first ? nil : watchdogEvent(termination, version).map { hang("killed:0x8badf00d/" + $0) }
     }
-    guard code > 0xffff else { return hang("killed:\(NameText.word(space) ?? "unknown")/\(code)") }
+    guard code > 0xffff else {
+      let detail = version == .first ? nil : privacyKey(termination)
+      let text = "killed:\(NameText.word(space) ?? "unknown")/" + (detail ?? String(code))
+      // Other namespaces are those of libraries, by which the thread that crashed ended the process.
+      return version == .first || supervisors.contains(space) ? hang(text) : CrashKind(text)
+    }
     // One code is written by several services, from release to release another.
     return hang("killed:0x" + hexadecimal(code) + (watchdogEvent(termination, version).map { "/" + $0 } ?? ""))
+  }
+
+  /// The namespaces of those that end a process from outside, for the time that its main thread takes.
+  private static let supervisors: Set<String> = [
+    "FRONTBOARD", "SPRINGBOARD", "BACKBOARD", "RUNNINGBOARD", "ASSERTIOND", "CAROUSEL", "PINEBOARD", "WATCHKIT", "HANG",
+  ]
+
+  /// "NSCameraUsageDescription", which the application lacks, from the text of TCC.
+  private static func privacyKey(_ termination: ReportSnapshot.Termination) -> String? {
+    guard termination.namespace?.uppercased() == "TCC" else { return nil }
+    let texts = [termination.indicator].compactMap { $0 } + termination.reasons + termination.details
+    let words = texts.flatMap { $0.split { $0 == " " || $0 == "\n" } }
+    let key = words.first { $0.hasPrefix("NS") && $0.contains("UsageDescription") }
+    return NameText.word(key.map(String.init))
   }
 
   /// "libgears.dylib", from "Library not loaded: @rpath/libgears.dylib".
@@ -292,6 +311,15 @@ struct CrashKind: Sendable {
     case 3: fault("arithmetic")
     // The signal alone says nothing of memory: a process may have sent it.
     case 0 where !isFirst && [10, 11].contains(code.signal): text = "signal:\(darwinName(UInt32(code.signal)))"
+    case 0 where !isFirst && code.signal == 0:
+      // Texts of macOS have other words in place of the signal, which the termination has.
+      let termination = snapshot.report?.termination
+      let number = termination?.namespace?.uppercased() == "SIGNAL" ? termination?.code ?? 0 : 0
+      if number > 0, number < 32 {
+        signal(darwinName(UInt32(number)), 0, exception, snapshot)
+      } else {
+        text = "signal:unknown"
+      }
     default: signal(darwinName(UInt32(truncatingIfNeeded: code.signal)), 0, exception, snapshot)
     }
   }

@@ -16,6 +16,8 @@ package struct OwnModules: Sendable {
   private let bundleID: String?
   /// The modules whose main function started the process.
   private let mainModules: [Int]
+  /// For each module of a report without paths, whether its code is where the system has its own; nil if that is not known.
+  private let isInSharedCache: [Bool?]
 
   /// - Parameters:
   ///   - additional: paths and names of modules that count as the application's, whatever else is known of them.
@@ -29,6 +31,7 @@ package struct OwnModules: Sendable {
     processName = snapshot.report?.processName.flatMap { $0.isEmpty ? nil : $0 }
     bundleID = snapshot.report?.bundleID.flatMap { $0.isEmpty ? nil : $0 }
     mainModules = isReport ? Self.mainModules(snapshot) : []
+    isInSharedCache = isReport ? SharedCachePlaces.of(snapshot) : []
   }
 
   /// - Parameters:
@@ -58,8 +61,9 @@ package struct OwnModules: Sendable {
     // Debug builds of Xcode have the program's code in a library beside it.
     if let processName, name == processName || name == processName + ".debug.dylib" { return true }
     if name == "__preview.dylib" || name == bundleID { return true }
-    if !mainModules.isEmpty || processName != nil { return mainModules.contains(index) }
-    // A pasted stack alone: what no list of the system's images has is inferred to be the program.
+    if mainModules.contains(index) { return true }
+    if isInSharedCache.indices.contains(index), isInSharedCache[index] == true { return false }
+    // An image that is in no list of the system's is inferred to be the program, or a library that came with it.
     return !SystemImages.contains(name)
   }
 
@@ -97,13 +101,48 @@ package struct OwnModules: Sendable {
   ]
 }
 
+/// The places of modules in the address space of an Apple process, by the frames in them: the system has nearly all of its own
+/// images in one cache, which is mapped above all others.
+enum SharedCachePlaces {
+  /// The address from which on the cache is mapped (dyld, dyld_cache_format.h); nil for processors without one.
+  private static func start(_ architecture: CPUArchitecture) -> UInt64? {
+    switch architecture {
+    case .arm64: 0x1_8000_0000
+    case .x86_64: 0x7ff8_0000_0000
+    default: nil
+    }
+  }
+
+  /// Images of programs begin here. A smaller number is no address, but an offset in a file.
+  private static let lowest: UInt64 = 0x1_0000_0000
+
+  /// For each module, whether it is in the cache; nil without a frame whose address says so.
+  static func of(_ snapshot: ProcessSnapshot) -> [Bool?] {
+    var places = [Bool?](repeating: nil, count: snapshot.modules.count)
+    guard [.ios, .macos].contains(snapshot.system.operatingSystem), let start = start(snapshot.system.architecture)
+    else {
+      return places
+    }
+    func add(_ frame: RecordedFrame) {
+      guard let module = frame.module, places.indices.contains(module), frame.address >= lowest else { return }
+      places[module] = frame.address >= start
+    }
+    for thread in snapshot.threads { for frame in thread.frames ?? [] { add(frame) } }
+    for frame in snapshot.report?.lastException ?? [] { add(frame) }
+    return places
+  }
+}
+
 /// The images of Apple's systems, for reports that have names without paths.
 enum SystemImages {
   /// Whether `name` is an image of the system, judged by its name.
   static func contains(_ name: String) -> Bool {
     if name == "dyld" || name == "dyld_sim" { return true }
-    if name.hasPrefix("lib"), name.hasSuffix(".dylib") { return libraries.contains { name.hasPrefix($0) } }
-    return names.contains(name) || prefixes.contains { name.hasPrefix($0) } || suffixes.contains { name.hasSuffix($0) }
+    if name.hasPrefix("lib"), name.hasSuffix(".dylib"), libraries.contains(where: { name.hasPrefix($0) }) {
+      return true
+    }
+    return names.contains(name) || others.contains(name[...]) || prefixes.contains { name.hasPrefix($0) }
+      || suffixes.contains { name.hasSuffix($0) }
   }
 
   private static let prefixes = [

@@ -44,13 +44,28 @@ struct SignatureChoice {
       guard let rule = entries[index].rule, rule.frameClass == .capture else { continue }
       let isBehindOwn = entries[start..<index].contains { $0.isOwn }
       let isSignal = rule.id == "signal-frame" || rule.id == "go-signal-frame"
-      if isBehindOwn, kind.isFault || !isSignal || interruptsWait(index) { break }
+      if isBehindOwn, !isSignal || interruptsWait(index) || kind.isFault && !handlesCrash(start..<index, index) {
+        break
+      }
       start = index + 1
     }
     guard start > 0, start < entries.count else { return 0 }
     stack.skip(0..<start, "capture", "called by a crash handler")
     return start
   }
+
+  /// Whether a handler that the kernel called was about to tell of a crash: it took down its stack, or the thread that it
+  /// interrupted had just raised. A fault in it is another one.
+  private func handlesCrash(_ handler: Range<Int>, _ signal: Int) -> Bool {
+    entries[handler].contains { $0.name.map { Self.stackTakers.contains($0) } ?? false }
+      || entries[(signal + 1)...].prefix(4).contains { $0.rule?.id == "abort" }
+  }
+
+  /// Functions by which handlers take down the stack of their thread.
+  private static let stackTakers: Set<String> = [
+    "+[NSThread callStackSymbols]", "+[NSThread callStackReturnAddresses]", "objc_exception_throw", "backtrace",
+    "backtrace_symbols", "backtrace_symbols_fd", "-[NSException raise]", "+[NSException raise:format:]",
+  ]
 
   /// Whether a signal came while a system call waited. A program sends itself a signal by a call, too.
   private func interruptsWait(_ index: Int) -> Bool {
@@ -113,6 +128,8 @@ struct SignatureChoice {
     }
     for index in depth {
       let entry = entries[index]
+      // Nothing else in Apple's allocator calls abort().
+      if raised == nil, !entry.isNamed, entry.module?.name == "libsystem_malloc.dylib" { return "abort[heap]" }
       guard let rule = entry.rule else { continue }
       if rule.frameClass == .raise, let meaning = rule.meaning { raised = meaning }
       // The runtime of Go panics for a fault near address 0, and ends the program for one elsewhere.

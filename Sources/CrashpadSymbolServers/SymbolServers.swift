@@ -205,7 +205,8 @@ package final class SymbolServers: SymbolServerClient {
     } catch is SymbolFileIdentity.NoID {
       return refuse(request.server, url, "a file that does not name its build, which is not used")
     } catch let error as SymbolFileIdentity.UnknownFormat {
-      return refuse(request.server, url, error.other?.description ?? "no symbol file")
+      // A page of a portal or of an intermediary, which says nothing of the file.
+      return refuse(request.server, url, error.other?.description ?? "no symbol file", isOpen: true)
     } catch is SymbolInputs.SeveralFiles {
       return refuse(request.server, url, "an archive with several symbol files")
     } catch let error as SymbolInputs.Compressed {
@@ -326,9 +327,11 @@ package final class SymbolServers: SymbolServerClient {
 
   private func obstacle(to server: Int) -> String? { state.withLock { $0.servers[server].obstacle } }
 
-  private func refuse(_ server: Int, _ url: String, _ text: String) -> ServerAnswer {
+  /// - Parameter isOpen: whether the server may have the file all the same.
+  private func refuse(_ server: Int, _ url: String, _ text: String, isOpen: Bool = false) -> ServerAnswer {
     note(server, url, "it sent \(text)", .open)
-    return ServerAnswer(url: url, outcome: .refused("it sent \(text)"))
+    let outcome = ServerAnswer.Outcome.refused("it sent \(text)")
+    return isOpen ? open(url, outcome) : ServerAnswer(url: url, outcome: outcome)
   }
 
   private func failed(_ server: Int, _ url: String, _ status: Int) -> String {
@@ -406,11 +409,12 @@ extension DownloadFailure {
     }
   }
 
-  /// Whether the server has answered, though not with a file that can be used: it would the next time.
+  /// Whether the server has answered, though not with a file that can be used: it would the next time. A redirect to a page for a
+  /// login is no word about the file.
   fileprivate var isAnswer: Bool {
     switch self {
-    case .tooLarge, .redirect, .noEnd, .notWanted: true
-    case .transfer, .file, .otherPart, .noLibrary: false
+    case .tooLarge, .noEnd, .notWanted: true
+    case .transfer, .file, .redirect, .otherPart, .noLibrary: false
     }
   }
 

@@ -89,7 +89,10 @@ extension ReportUploader {
   }
 
   private func forecast(_ id: UUIDBytes, _ settings: DatabaseSettings, _ pause: Int64?) throws -> Outcome {
-    guard let report = try database.report(id) else { return .gone }
+    guard let report = try database.report(id) else {
+      if let failure = try database.obstacle(to: id) { throw failure }
+      return .gone
+    }
     if let lock = try database.lockState(id, in: report.state), lock != .abandoned { return .busy(lock) }
     guard let metadata = report.metadata.value else { throw ReportChangeFailure.damagedMetadata }
     if metadata.isUploaded {

@@ -213,7 +213,10 @@ final class UploadRunState: @unchecked Sendable {
     }
     if areOfReports { return suspicions }
     for suspicion in suspicions { report(suspicion.id, .deferred(suspicion.failure)) }
-    if !suspicions.isEmpty, stopReason == nil { _ = writePause(nil, hasAccepted: false) }
+    // The next runs wait, so that this one says until when.
+    if !suspicions.isEmpty {
+      state.withLock { state in leaveAlone(nil, &state) { .failures(suspicions.count, until: $0) } }
+    }
     return []
   }
 }

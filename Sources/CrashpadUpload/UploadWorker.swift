@@ -60,6 +60,7 @@ final class UploadWorker {
     }
     if let reason = run.stopReason { return .done(outcome(after: reason)) }
     guard let claim = try run.session.claimForUpload(id) else {
+      if let failure = try run.session.database.obstacle(to: id) { throw failure }
       let isCompleted = try run.session.database.report(id)?.metadata.value?.isUploaded == true
       return .done(isCompleted ? .completedEarlierUpload : .gone)
     }

@@ -280,7 +280,9 @@ package struct CrashFactList: Sendable {
 
   /// The architecture, with the narrow pointers of a watch's processor where the report states them.
   private var architectureName: String {
-    let name = snapshot.system.architecture.rawValue
+    let architecture = snapshot.system.architecture
+    // The name of a device says all that is known.
+    let name = architecture == .unknown && view.line(snapshot.system.machine) != nil ? "" : architecture.rawValue
     let type = snapshot.report?.codeType?.lowercased().split(separator: " ").first.map(String.init)
     if type == "arm64_32" || type == "arm-64_32" { return "arm64_32" }
     // Processors that no reader knows more of: "PPC (Native)".
@@ -299,7 +301,7 @@ package struct CrashFactList: Sendable {
       hasProcessor && system.architecture == .x86 ? nil : view.line(system.cpuVendor),
       hasProcessor ? view.processorText : nil, cpus,
     ]
-    add("Device", machine.compactMap { $0 }.joined(separator: ", "))
+    add("Device", machine.compactMap { $0 }.filter { !$0.isEmpty }.joined(separator: ", "))
     add("System", view.systemLine)
     add("Kernel", isHead || view.distribution == nil ? nil : view.kernel)
     if !isHead, let memory = system.memory, let page = system.pageSize {

@@ -17,7 +17,10 @@ extension CrashView {
     }
 
     package let owner: Owner
+    /// Whether it is the thread that crashed, or the one that a report of no crash is about.
     package let isCrashed: Bool
+    /// Whether a report says that the process went on, or does not say that it crashed.
+    package var isOfNoCrash = false
     /// The number that a report gives the thread, if it is not the index.
     package let number: Int?
     package let id: UInt64?
@@ -120,12 +123,14 @@ extension CrashView {
 
   private func stack(_ thread: Symbolization.Thread) -> Stack {
     let recorded = thread.index.map { snapshot.threads[$0] }
-    return Stack(
+    var stack = Stack(
       owner: thread.index.map { .thread($0) } ?? .exceptionThread(id: snapshot.exception?.threadID),
       isCrashed: thread.isCrashed, number: recorded?.number,
       id: thread.index == nil ? snapshot.exception?.threadID : recorded?.id,
       name: line(recorded?.name), queue: line(recorded?.queue), frames: thread.frames, end: thread.end,
       context: thread.context)
+    stack.isOfNoCrash = snapshot.report != nil && !snapshot.outcome.isCrash
+    return stack
   }
 
   /// The module's name without directories; nil for a frame outside all modules.

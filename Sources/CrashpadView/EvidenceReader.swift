@@ -133,7 +133,8 @@ private struct FrameReader {
       let line = function?.source.flatMap { $0.line > 0 ? ":\($0.line)" : nil } ?? ""
       let location = function?.sourceName.map { $0 + line }
       var made = CrashEvidence.Frame(
-        function: SymbolizedAddress.line(function), module: module.map { names[$0] }, offset: frame.frame.moduleOffset,
+        function: SymbolizedAddress.line(function), module: module.map { names[$0] },
+        offset: frame.frame.moduleOffset,
         location: location,
         isOfApp: module.map { isOfApp[$0] } ?? (function?.location?.file.map(OwnSources.contains) == true))
       made.address = frame.frame.instruction

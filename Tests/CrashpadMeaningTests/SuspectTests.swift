@@ -48,8 +48,17 @@ struct SuspectTests {
       })
   }
 
+  @Test("A small address in the function that sends messages is of the object's class, as that returns at once for nil")
+  func smallAddressOfMessage() {
+    for address in [0x10, 0x7d8] as [UInt64] {
+      let result = usesObject("objc_msgSend", at: address)
+      #expect(result.summary.contains("the object was probably freed before its use"))
+      #expect(!(result.advice + result.evidence.map(\.text)).contains { $0.contains("null pointer") })
+    }
+  }
+
   @Test(
-    "A pattern of the address comes first, and the function beside it", arguments: ["objc_msgSend", "swift_release"],
+    "A pattern of the address comes first, and the function beside it", arguments: ["objc_release", "swift_release"],
     [0x1, 0x138])
   func nearNull(_ function: String, _ address: UInt64) {
     let result = usesObject(function, at: address)

@@ -95,6 +95,17 @@ struct DoctorHandlerTests {
     #expect(!folder.exists("db"))
   }
 
+  @Test("A program that can't load the handler is not started, and its crashes are not captured")
+  func linkedStatically() throws {
+    let folder = try Self.folder()
+    try folder.write(Array("int main(void) { for (;;) {} }".utf8), to: "alone.c")
+    let compiled = try Tool.shell("'\(HandlerLibrary.compiler ?? "clang")' -w -static alone.c -o alone", in: folder)
+    try #require(compiled.status == 0, "\(compiled.errorText)")
+    let result = try RunTests.shell("crashpadctl doctor -d db -- ./alone; echo $?", in: folder)
+    #expect(result.text.contains("./alone: it is linked statically and can't load the handler"), "\(result.text)")
+    #expect(result.text.contains("crashes are not captured here") && result.text.hasSuffix("\n1\n"))
+  }
+
   @Test("A running program, with the handler and without, which goes on", arguments: [true, false])
   func running(_ isHandled: Bool) throws {
     let folder = try Self.folder()

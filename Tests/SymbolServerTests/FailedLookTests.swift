@@ -29,9 +29,14 @@ struct FailedLookTests {
       let (state, place) = (self.state, "/" + words[3])
       files = try FileServer { path in
         let status = state.status.withLock { $0 }
+        // A portal answers with a page of its own, or leads to one.
+        if status == Self.portal { return .file(Array("<!DOCTYPE html><html>log in</html>".utf8)) }
+        if status == 302 { return .redirect(path == "/login" ? "/login/again" : "/login") }
         return status != 200 ? .status(status) : path == place ? .file(symbols) : .status(404)
       }
     }
+
+    static let portal = 1
 
     func answer(_ status: Int) { state.status.withLock { $0 = status } }
 
@@ -51,10 +56,13 @@ struct FailedLookTests {
     return String(decoding: bytes, as: UTF8.self).split(separator: "\n").map(String.init)
   }
 
-  @Test("An event waits for its names while servers do not answer, and is written once")
-  func events() throws {
+  /// Statuses that say nothing of the file.
+  private static let silences = [500, 302, Server.portal]
+
+  @Test("An event waits for its names while servers do not answer, and is written once", arguments: silences)
+  func events(status: Int) throws {
     let server = try Server()
-    server.answer(500)
+    server.answer(status)
     let down = try server.run(Self.events)
     #expect(down.status == 75 && down.errorText.contains("crash.idump: error: its symbols"), "\(down.errorText)")
     #expect(lines(server).isEmpty)
@@ -102,13 +110,15 @@ struct FailedLookTests {
     #expect(try server.run(gate).status == (options.contains("index") ? 1 : 0))
   }
 
-  @Test("Symbols of which it is not known whether they are there are not called missing")
-  func check() throws {
+  @Test("Symbols of which it is not known whether they are there are not called missing", arguments: silences)
+  func check(status: Int) throws {
     let server = try Server()
-    server.answer(500)
+    server.answer(status)
     let down = try server.run("symbols check --module Example")
     #expect(down.status == 75 && !down.errorText.contains("FAILED"), "\(down.errorText)")
     #expect(down.errorText.contains("is not known"))
+    let stack = try server.run("symbolize").text
+    #expect(stack.contains("a server that may have them could not be asked"), "\(stack)")
     server.answer(404)
     #expect(try server.run("symbols check --module Example").status == 1)
     try server.forget()

@@ -258,7 +258,9 @@ CRASH_TIME static void write_file(int number, const siginfo_t *information, ucon
   capture->file = crash_state.file.descriptor;
   capture_write(capture);
   if (capture->writer.error != 0) {
-    report_failure(crash_state.path, "only the beginning of the dump was written", capture->writer.error);
+    bool is_empty = capture->writer.flushed == 0;
+    const char *text = is_empty ? "no dump was written" : "only the beginning of the dump was written";
+    report_failure(crash_state.path, text, capture->writer.error);
   }
   // An empty file would look like that of a program that ended normally.
   if (capture->writer.flushed == 0) return;

@@ -61,8 +61,13 @@ extension CrashText {
   private mutating func setType(_ value: TextBytes) {
     var type = value
     if value.last == UInt8(ascii: ")"), let open = value.last(of: "(") {
-      exception.signal = value[(open + 1)...].dropLast().string
+      let words = value[(open + 1)...].dropLast()
+      exception.signal = words.string
       type = value[..<open].trimmed
+      // "EXC_CRASH (Code Signature Invalid)": no signal.
+      if !words.has(prefix: "SIG"), words.contains(0x20), builder.report.exceptionSubtype == nil {
+        builder.report.exceptionSubtype = words.string
+      }
     } else if let open = value.last(of: " ("), value[open...].firstIndex(of: UInt8(ascii: ")")) == nil {
       // The end of the text cuts the name of the signal.
       type = value[..<open].trimmed

@@ -167,9 +167,12 @@ extension CrashText {
   /// Adds a module that has only the name and the address given in the frame.
   private mutating func addMissing(_ frame: TextFrame, _ images: inout TextImageIndex) -> Int {
     let name = frame.image.string
-    builder.note(
-      ReportRules.missingImage, at: frame.offset,
-      found: builder.findings.hasRoom(for: ReportRules.missingImage) ? .text(name) : nil)
+    // A text without a list lacks all of them, which is said once.
+    if seen.images {
+      builder.note(
+        ReportRules.missingImage, at: frame.offset,
+        found: builder.findings.hasRoom(for: ReportRules.missingImage) ? .text(name) : nil)
+    }
     let address = frame.base ?? frame.moduleOffset.flatMap { $0 <= frame.address ? frame.address - $0 : nil }
     var module = builder.module(name, file: nil, address: address)
     module.debugName = module.name

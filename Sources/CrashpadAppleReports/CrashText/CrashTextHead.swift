@@ -270,7 +270,7 @@ extension CrashText {
       builder.report.captureTime = known(key.value)
       builder.snapshot.snapshotTime = ReportTime.timestamp(builder.report.captureTime) ?? builder.snapshot.snapshotTime
     // A stackshot of systems up to iOS 9 has its time so.
-    case "Date" where builder.report.kind == .stackshot && ReportTime.timestamp(key.value.string) != nil:
+    case "Date" where builder.report.kind == .stackshot && ReportTime.isTime(key.value.string):
       builder.report.captureTime = key.value.string
       builder.snapshot.snapshotTime = ReportTime.timestamp(key.value.string)
     case "CrashDoctor Diagnosis": builder.report.diagnosis = known(key.value)
@@ -302,8 +302,9 @@ extension CrashText {
   /// The order of the two; what their forms show counts more than the rule, which other programs do not keep.
   private mutating func order(_ outer: TextBytes, _ inner: TextBytes) -> VersionOrder {
     builder.finishPlatform()
-    // A text without threads is of the logger of resources, which always had the version first.
-    let rule = threadNumbers.isEmpty ? .versionFirst : isForeign ? nil : VersionOrder.of(builder.snapshot.system)
+    // The logger of resources always had the version first. It writes no threads, and no exception.
+    let isOfLogger = threadNumbers.isEmpty && exception.type == nil && builder.report.exceptionCodes == nil
+    let rule = isOfLogger ? .versionFirst : isForeign ? nil : VersionOrder.of(builder.snapshot.system)
     guard known(outer) != nil, known(inner) != nil else { return rule ?? .versionFirst }
     let shown = VersionOrder.shown(by: outer.string, inner.string)
     builder.report.isVersionInferred = rule == nil || (shown != nil && shown != rule)

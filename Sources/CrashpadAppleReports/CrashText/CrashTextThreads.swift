@@ -38,6 +38,14 @@ extension CrashText {
     guard let colon = rest.first(of: ":") else { return false }
     let state = rest[..<colon].trimmed
     guard [0, 7, 8, 10, 11].contains(state.count) else { return false }
+    if let index = threadIndices[number], !frames.threads[index].isEmpty {
+      // The frames would be added to those of the first report.
+      builder.note(
+        ReportRules.damagedWrapping, at: content.startIndex,
+        found: .text("a second stack of thread \(number) follows, as of another report, and is not read"))
+      section = .ended
+      return true
+    }
     thread = threadIndex(number)
     if state.equals("Crashed") {
       builder.report.statesCrash = true

@@ -152,15 +152,12 @@ extension PastedText {
     var words = text[..<open].trimmed
     let (day, time) = (words.takeWord(), words.takeWord())
     let name = words.trimmed
-    guard let timestamp = ReportTime.timestamp("\(day.string) \(time.string)") else { return }
+    guard ReportTime.isTime("\(day.string) \(time.string)") else { return }
     builder.snapshot.processID = number
     // People replace the name by dots.
     if name.contains(where: { $0.isLetter || $0.isDigit || $0 >= 0x80 }) { builder.report.processName = name.string }
     builder.report.captureTime = "\(day.string) \(time.string)"
-    // Earlier systems write the time of the place alone.
-    if time.contains(UInt8(ascii: "+")) || time.contains(UInt8(ascii: "-")) {
-      builder.snapshot.snapshotTime = timestamp
-    }
+    builder.snapshot.snapshotTime = ReportTime.timestamp(builder.report.captureTime)
   }
 
   /// "(0x1850ea364 0x184330528)"

@@ -1,11 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import CrashpadSnapshot
 
-/// Parses times in reports: "2022-09-18 15:28:37.3451 +0900",
-/// "2014-10-02T13:34:11.123Z". Without a zone they are UTC.
+/// Parses times in reports: "2022-09-18 15:28:37.3451 +0900", "2014-10-02T13:34:11.123Z".
 enum ReportTime {
+  /// Whether the text is a time, which may lack its zone.
+  static func isTime(_ text: String) -> Bool { parse(text) != nil }
+
+  /// Nil for a time without a zone, too: it is that of an unknown place.
   static func timestamp(_ text: String?) -> Timestamp? {
-    guard let text else { return nil }
+    guard let text, let parsed = parse(text), let zone = parsed.zone else { return nil }
+    return Timestamp(seconds: Int64(parsed.seconds - zone), microseconds: parsed.microseconds)
+  }
+
+  /// The seconds since 1970 as if the place were at UTC, and its offset.
+  private static func parse(_ text: String) -> (seconds: Int, microseconds: Int32, zone: Int?)? {
     var scanner = Scanner(text)
     guard let year = scanner.number(4...4), scanner.skip("-"), let month = scanner.number(1...2), scanner.skip("-"),
       let day = scanner.number(1...2), scanner.skip("T") || scanner.skip(" "), let hour = scanner.number(1...2),
@@ -14,8 +22,7 @@ enum ReportTime {
     else { return nil }
     let microseconds = scanner.skip(".") ? scanner.fraction() : 0
     let days = CivilDate(year: year, month: month, day: day).daysSince1970
-    let seconds = days * 86400 + hour * 3600 + minute * 60 + second - scanner.zone()
-    return Timestamp(seconds: Int64(seconds), microseconds: Int32(microseconds))
+    return (days * 86400 + hour * 3600 + minute * 60 + second, Int32(microseconds), scanner.zone())
   }
 
   /// Such as "2014-10-02T13:34:11Z", in UTC. The microseconds follow unless they are 0.
@@ -54,11 +61,12 @@ enum ReportTime {
       return value
     }
 
-    /// The offset in seconds east of UTC: "+0900", "-05:00", "Z".
-    mutating func zone() -> Int {
+    /// The offset in seconds east of UTC: "+0900", "-05:00", "Z", "UTC".
+    mutating func zone() -> Int? {
       while skip(" ") {}
+      if skip("Z") || skip("U") || skip("G") { return 0 }
       let isEast = skip("+")
-      guard isEast || skip("-"), let hours = number(2...2) else { return 0 }
+      guard isEast || skip("-"), let hours = number(2...2) else { return nil }
       _ = skip(":")
       let seconds = hours * 3600 + (number(2...2) ?? 0) * 60
       return isEast ? seconds : -seconds

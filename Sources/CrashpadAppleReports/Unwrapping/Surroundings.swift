@@ -163,6 +163,22 @@ enum Surroundings {
 }
 
 extension Surroundings {
+  /// The keys of a text at which a report may begin.
+  private static let mostStarts = 64
+
+  /// Removes the text before a report of Apple's form that begins behind the bytes by which forms are known.
+  static func beforeLateReport(_ text: [UInt8]) -> Removal? {
+    guard text.count > TextStart.length, ReportFormat.of(text[...]) == nil else { return nil }
+    let starts = ReportAnchors.all(text).lazy.map(\.line.lowerBound).filter { $0 >= TextStart.length / 2 }
+    let start = starts.prefix(mostStarts).first { start in
+      TextStart.isApple(text[start...].prefix(TextStart.length))
+    }
+    guard let start else { return nil }
+    var copy = TextCopy(of: text)
+    copy.copy(start..<text.count)
+    return Removal(copy, "text before the report was left out", at: 0)
+  }
+
   /// The offset of the mark that ends code in Markdown, if one stands before the report and one behind it.
   private static func codeEnd(_ text: [UInt8], _ start: Int) -> Int? {
     let mark = UInt8(ascii: "`")
@@ -266,7 +282,7 @@ private struct TextFinder {
   private func isKnown(_ key: TextKey) -> Bool {
     switch key.name {
     case "Path": key.value.first == UInt8(ascii: "/")
-    case "Date/Time", "Launch Time": ReportTime.timestamp(key.value.string) != nil
+    case "Date/Time", "Launch Time": ReportTime.isTime(key.value.string)
     case "OS Version", "Version", "Code Type": key.value.last == UInt8(ascii: ")")
     case "Report Version", "Crashed Thread": key.value.decimal != nil
     case "Parent Process", "Coalition", "Responsible": key.value.last == UInt8(ascii: "]")

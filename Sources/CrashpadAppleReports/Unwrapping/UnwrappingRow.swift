@@ -35,5 +35,6 @@ struct UnwrappingRow: Sendable {
     UnwrappingRow(name: "text before JSON", remove: Surroundings.ofJSON),
     UnwrappingRow(name: "broken lines", remove: LineBreaks.joined),
     UnwrappingRow(name: "text around a report", remove: Surroundings.ofText),
+    UnwrappingRow(name: "long text before a report", remove: Surroundings.beforeLateReport),
   ]
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 public import CrashpadFiles
 package import CrashpadSnapshot
+package import SystemPackage
 
 /// The reports in one state, and the failures to read others.
 public struct ReportListing: Sendable {
@@ -21,13 +22,28 @@ extension CrashDatabase {
     return listing
   }
 
+  /// The paths and creation times of the reports in `state`, for those who have no use for attachments. Throws `FileFailure`.
+  package func filesOfReports(
+    in state: ReportState
+  ) throws(FileFailure) -> (files: [(path: FilePath, created: Int64, nanoseconds: Int64)], failures: [FileFailure]) {
+    var files: [(path: FilePath, created: Int64, nanoseconds: Int64)] = []
+    let listing = try forEachReport(in: state, withAttachments: false) {
+      files.append((path(of: $0), $0.creationTime, $0.modifiedNanoseconds))
+    }
+    return (files, listing.failures)
+  }
+
   /// Calls `body` for each report in `state`, in the order of the directory. Throws `FileFailure`.
   ///
+  /// - Parameter withAttachments: whether attachments are looked for; without, reports seem to have none.
   /// - Returns: a listing without the reports.
-  package func forEachReport(in state: ReportState, _ body: (Report) -> Void) throws(FileFailure) -> ReportListing {
+  package func forEachReport(
+    in state: ReportState, withAttachments: Bool = true, _ body: (Report) -> Void
+  ) throws(FileFailure) -> ReportListing {
     var listing = ReportListing()
     guard let folder = try folder(state.folderName) else { return listing }
-    let reader = ReportReader(state, folder, attachments: try attachmentFolders(), root: root)
+    let attachments = withAttachments ? try attachmentFolders() : AttachmentFolders(folder: nil, names: [])
+    let reader = ReportReader(state, folder, attachments: attachments, root: root)
     try folder.forEachName { name throws(FileFailure) in
       if name.hasSuffix(DatabaseLayout.reportExtension) {
         do throws(FileFailure) { if let report = try reader.read(name) { body(report) } } catch {

@@ -36,6 +36,18 @@ extension CrashDatabase {
     return try reader.read(upperCase)
   }
 
+  /// The failure to use what stands in the place of a report's file: a link, a directory, or anything else that is none. Nil if nothing
+  /// is there, or the report itself. Throws `FileFailure`.
+  package func obstacle(to id: UUIDBytes) throws(FileFailure) -> FileFailure? {
+    for state in ReportState.allCases {
+      let name = DatabaseLayout.report(id)
+      guard let status = try folder(state.folderName)?.status(name), status.kind != .regular else { continue }
+      let place = path.appending(state.folderName).appending(name)
+      return FileFailure(place, status.kind == .symbolicLink ? .tooManySymbolicLinkLevels : .invalidArgument)
+    }
+    return nil
+  }
+
   /// The path of a report's file, as a user would name it.
   public func path(of report: Report) -> FilePath {
     path(of: report.file)

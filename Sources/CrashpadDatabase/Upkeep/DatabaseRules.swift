@@ -104,7 +104,8 @@ package enum DatabaseRules {
   package static let expiredDumpLock = Rule(
     "expired-dump-lock", .note, "A dump has been locked for 60 days, so its program has ended")
   package static let emptyDump = Rule(
-    "empty-pending-dump", .note, "A pending dump is empty: its process did not crash")
+    "empty-pending-dump", .note,
+    "A pending dump is empty: its process ended without a crash, was killed, or found no room on the disk")
 
   // rejected/
   package static let rejectedWithoutReason = Rule(

@@ -152,7 +152,9 @@ struct FaultFinder {
       checkPermissions(status, [name], search: rootSearch)
       return add(DatabaseRules.settingsKeptAside, [name], found: .byteCount(UInt64(status.size)))
     }
-    if name == DatabaseLayout.uploadPauses, status.kind == .regular {
+    if name == DatabaseLayout.uploadPauses {
+      guard status.kind == .regular else { return add(DatabaseRules.notAFile, [name], found: Self.kind(status.kind)) }
+      if checkLinks(status, [name]) { return }
       return checkPermissions(status, [name], search: rootSearch)
     }
     try addForeign([name], in: database.root, as: DatabaseRules.unknownEntry)

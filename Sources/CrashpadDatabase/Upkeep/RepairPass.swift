@@ -16,6 +16,7 @@ final class RepairPass {
   private let pending: RepairFolder
   private let completed: RepairFolder
   private let rejected: RepairFolder
+  private var hasEnded = false
   /// The number of times that this run may still wait for others.
   var pauses = 100
 
@@ -60,7 +61,7 @@ final class RepairPass {
 
   /// Runs `body`; a failure is reported, and the repair goes on.
   func trying(_ path: String, _ body: () throws -> Void) {
-    if runEnd.isRequested { return onEvent(.notDone(path: path, .ended)) }
+    if runEnd.isRequested { return end() }
     do { try body() } catch let failure as FileFailure {
       onEvent(.notDone(path: path, .file(failure)))
     } catch is DatabaseSession.Busy {
@@ -68,6 +69,12 @@ final class RepairPass {
     } catch {
       onEvent(.notDone(path: path, .file(FileFailure(database.path, .ioError))))
     }
+  }
+
+  /// Says once that the repair ends: what it did not come to may have no fault.
+  private func end() {
+    if !hasEnded { onEvent(.notDone(path: "", .ended)) }
+    hasEnded = true
   }
 
   // MARK: The root

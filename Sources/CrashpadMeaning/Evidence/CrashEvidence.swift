@@ -125,12 +125,13 @@ package struct CrashEvidence: Sendable {
     }
 
     /// The number of frames of no known module: those with a name, and those with an address behind the innermost one, which may
-    /// be a wrong address.
+    /// be a wrong address; and those of a module without a name.
     var framesWithoutModule: Int {
       let places = frames.dropFirst().count {
         $0.module == nil && $0.function == nil && $0.address ?? 0 != 0 && !$0.isUnloaded
       }
       return places + frames.count { $0.module == nil && $0.function != nil && !$0.isUnloaded }
+        + frames.count { $0.module.map { $0.isEmpty || $0 == "???" } ?? false }
     }
 
     /// The number of innermost frames that belong to a handler of signals or of exceptions that nothing caught: the program's

@@ -16,7 +16,7 @@ extension ExplanationBuilder {
     let pattern = AddressPattern(
       address, on: CodeMeaning.Platform(crash.system.architecture), intended: report?.intendedAddress,
       addressBits: crash.system.operatingSystem == .ios ? 39 : 47)
-    if pattern == nil, addObject(names) { return }
+    if pattern == nil || address < 0x1000 && sendsToObject, addObject(names) { return }
     if let pattern {
       let facts = pattern.facts.reduce("") { "\($0) (\($1.label) \($1.text))" }
       note("The address \(hex(address)): \(pattern.row.event)\(facts).")
@@ -131,6 +131,13 @@ extension ExplanationBuilder {
     guard let thread = crash.crashedThread, thread.frames.first?.usesObject == true else { return false }
     note("The fault is in \(thread.frames[0].text), which was given the object", thread, frame: 0)
     return true
+  }
+
+  /// Whether the fault is in the function that sends messages. It returns at once for nil, so that a small address is of what stood
+  /// in the object's memory in place of its class.
+  private var sendsToObject: Bool {
+    guard let function = crash.crashedThread?.frames.first?.function else { return false }
+    return ["objc_msgSend", "_objc_msgSend", "objc_msgLookup"].contains { function.hasPrefix($0) }
   }
 
   private static let objectAdvice =

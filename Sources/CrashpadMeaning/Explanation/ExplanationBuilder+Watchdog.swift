@@ -108,8 +108,11 @@ extension ExplanationBuilder {
     let event = text.task.map { " " + $0 } ?? ""
     let allowance =
       text.allowanceText.map { text.isOfCPUTime ? " with \($0) s of CPU time" : " within \($0) s" } ?? " in time"
+    // assertiond has no other limit of time than that of background tasks.
+    let isOfTasks = text.hasOverdueAssertions || termination?.namespace == "ASSERTIOND" && text.task == nil
+    if isOfTasks, !text.hasOverdueAssertions { result.certainty = .inferred }
     result.summary =
-      text.hasOverdueAssertions
+      isOfTasks
       ? "The watchdog ended the app: its background tasks went on beyond their time."
       : "The watchdog ended the app: it did not finish\(event)\(allowance)."
     addTimes(text)
@@ -124,7 +127,7 @@ extension ExplanationBuilder {
     case .blocked, .unknown: if let main { explainMainThread(main) }
     }
     if main.flatMap({ MainThreadWait($0) })?.rule.isIdle == true { explainIdle(text) }
-    if text.hasOverdueAssertions { addAssertionAdvice() }
+    if isOfTasks { addAssertionAdvice() }
     if main == nil { result.notKnown.append("What the main thread did: the report has no stack of it.") }
     result.notKnown.append("Where the time was spent: the stacks show the moment of the end, and not what came before.")
     result.advice.append("Test without a debugger: with one attached the watchdog is off.")

@@ -26,7 +26,16 @@ package enum CrashReporters {
     if let module, modules.contains(module) || libraries.contains(where: { module.hasPrefix($0) }) { return true }
     // Swift's own function that Objective-C calls has the name of the method behind a word.
     let name = (function.hasPrefix("@objc ") ? function.dropFirst(6) : function[...]).drop { "+-[_(".contains($0) }
-    return functions.contains { name.hasPrefix($0) }
+    return functions.contains { name.hasPrefix($0) } || isRenamed(String(name))
+  }
+
+  /// Whether it is a function of KSCrash with the prefix that another reporter gave it: "wpk_kscm_handleException".
+  private static func isRenamed(_ name: String) -> Bool {
+    guard let place = name.firstRange(of: "_ks") else { return false }
+    let rest = name[place.upperBound...]
+    return ["crash", "cm_", "objc_", "mc_", "machine", "sc_", "bt_", "cpu_", "symbolicator"].contains {
+      rest.hasPrefix($0)
+    }
   }
 
   /// Whole names: a program may be called SentryTower. So few that a set takes longer to make than to search.

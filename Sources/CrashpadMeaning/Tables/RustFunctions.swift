@@ -70,7 +70,17 @@ extension CodeMeaning {
       "Memory could not be allocated, or a capacity is too large",
       advice: ["Look at the size that the function below it asks for."], in: "library/alloc/src/alloc.rs"),
     panics(
-      "core::panicking::panic_in_cleanup", ["core::panicking::panic_cannot_unwind", "core::panicking::panic_nounwind"],
+      "core::panicking::panic_null_pointer_dereference", ["core::panicking::panic_misaligned_pointer_dereference"],
+      "A check of debug builds found a pointer that is null or not aligned",
+      advice: ["Look at the unsafe code below it."],
+      in: "library/core/src/panicking.rs"),
+    panics(
+      "core::panicking::panic_invalid_enum_construction", [],
+      "A check of debug builds found a value that its enumeration does not have",
+      advice: ["Look at the unsafe code below it: a transmute, or memory that was not initialized."],
+      in: "library/core/src/panicking.rs"),
+    panics(
+      "core::panicking::panic_in_cleanup", ["core::panicking::panic_cannot_unwind"],
       "A panic left a function that must not unwind: a destructor during another panic, or one that C calls",
       advice: ["Look for the first panic on standard error."], in: "library/core/src/panicking.rs"),
   ]

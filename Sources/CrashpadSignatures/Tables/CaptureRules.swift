@@ -35,7 +35,10 @@ extension SignatureRule {
         "-[SentryCrashReportSink *", "-[SentryClient *", "-[SentryHub *", "+[SentrySDK *",
         "-[SentryUncaughtNSExceptions *", "+[SentryUncaughtNSExceptions *", "kscm_handleException",
         "kscm_notifyFatalExceptionCaptured", "kscm_handleSignal", "kscrash_*", "kscrashreport_*", "ksmachine_*",
-        "ksmc_*", "kscrashmonitor_*", "-[KSCrash *", "bsg_kscrash*", "bsg_recordException", "BSG_KSCrash*",
+        "ksmc_*", "kscrashmonitor_*", "-[KSCrash *",
+        // With the prefix that another reporter gave them.
+        "wpk_kscrash*", "wpk_kscm_*", "wpk_ksobjc_*", "wpk_ksmc_*", "wpk_ksmachine_*", "bsg_kscrash*",
+        "bsg_recordException", "BSG_KSCrash*",
         "bugsnag_*", "plcrash_*", "plcrash::*", "plcr_*", "-[PLCrashReporter *", "plframe_*",
         "FIRCLS*", "CLSProcessRecordAllThreads", "CLSSignalHandler", "CLSTerminateHandler",
         "CrashlyticsNSExceptionKtReporter.*",

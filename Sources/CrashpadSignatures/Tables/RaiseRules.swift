@@ -208,6 +208,8 @@ extension SignatureRule {
         "swift_deletedMethodError", "swift_deletedAsyncMethodError", "swift_reportError", "_swift_reportToDebugger",
         "_diagnoseUnexpectedEnumCase*", "_diagnoseUnexpectedNilOptional*", "Swift runtime failure: *",
         "swift_task_reportUnexpectedExecutor", "swift_willThrow", "swift_willThrowTyped",
+        // The compiler puts it into the program.
+        "_checkExpectedExecutor(_filenameStart:*",
       ],
       of: [.swift, .c, .cxx], callsNothing: true,
       "a check of Swift's runtime failed in its caller"),

@@ -28,9 +28,14 @@ struct StackText {
     let modules = view.modulesWithFrames
     let missing = modules.count(where: \.lacksSymbols)
     if missing > 0 {
+      let open = modules.count(where: \.mayHaveSymbols)
+      let lack =
+        open == 0
+        ? "\(missing == 1 ? "has" : "have") no symbols"
+        : "\(missing == 1 ? "is" : "are") without symbols, and a server that may have them could not be asked"
       let note =
         "\(grouped(missing)) of \(TextFormat.count(modules.count, "module")) in these stacks "
-        + "\(missing == 1 ? "has" : "have") no symbols; --missing lists \(missing == 1 ? "it" : "them")"
+        + "\(lack); --missing lists \(missing == 1 ? "it" : "them")"
       let lines = style.width.map { DisplayWidth.wrapped(note, to: $0) } ?? [note]
       text += "\n" + lines.joined(separator: "\n") + "\n"
     }
@@ -123,7 +128,9 @@ struct StackText {
     case .exceptionThread(let id):
       return style.colored("Thread of the exception (crashed)", .error) + (id.map { ", id \($0)" } ?? "")
     case .thread(let index):
-      let title = "Thread \(stack.number ?? index)" + (stack.isCrashed ? " (crashed)" : "")
+      let title =
+        "Thread \(stack.number ?? index)"
+        + (stack.isCrashed ? (stack.isOfNoCrash ? " (highlighted)" : " (crashed)") : "")
       var rest = stack.id.map { ", id \($0)" } ?? ""
       if let name = stack.name { rest += " \"\(name)\"" }
       if let width = style.width { rest = DisplayWidth.cut(rest, to: width - title.utf8.count) }

@@ -22,7 +22,8 @@ struct DatabaseCheckPrinter {
       let verb = run.isDryRun ? "would be repaired" : "repaired"
       Terminal.output("\(place(fact.path)): \(verb): \(RepairText.text(fact)) [\(fact.rule.code)]\n")
     case .notDone(let path, let obstacle):
-      Terminal.error("\(place(path)): error: not repaired: \(RepairText.text(obstacle))")
+      let start = if case .ended = obstacle { "error" } else { "error: not repaired" }
+      Terminal.error("\(place(path)): \(start): \(RepairText.text(obstacle))")
     }
   }
 

@@ -26,8 +26,8 @@ enum RepairText {
 
   static func text(_ obstacle: DatabaseRepair.Obstacle) -> String {
     switch obstacle {
-    case .busy: "some program has its lock, or died with it; try again"
-    case .ended: "not done: the run was asked to end; the next repair does it"
+    case .busy: "some program has its lock; try again"
+    case .ended: "the run was asked to end before all was examined; the next repair goes on"
     case .file(let failure):
       "\(TextFormat.printable(failure.path)): \(Sentences.failure(failure, creating: true).text)"
     }

@@ -144,6 +144,8 @@ struct ProgramHandlers {
     /// The program ended before it was examined.
     case ended(Supervisor.End)
     case notStarted(Errno)
+    /// The handler can't be loaded into the program, for this reason.
+    case obstacle(String)
     /// The library, or a place for the dumps, is missing.
     case notTried
   }
@@ -156,13 +158,13 @@ struct ProgramHandlers {
     let environment = HandlerEnvironment(library: library, database: place.appending("program"), run: .random())
     let search = ProgramSearch()
     let candidates = search.candidates(program[0])
-    let isOther = candidates.executable.map {
-      ProgramFile($0, search: search).obstacles.contains(where: \.isOtherLoader)
+    if let path = candidates.executable, case let file = ProgramFile(path, search: search),
+      let obstacle = file.obstacles.first
+    {
+      return .obstacle(RunSentences.obstacle(obstacle, file))
     }
-    let variables = ProgramStart.ownEnvironment
     var start = ProgramStart(
-      forProgram: program, environment: isOther == true ? variables : environment.applied(to: variables),
-      candidates: candidates)
+      forProgram: program, environment: environment.applied(to: ProgramStart.ownEnvironment), candidates: candidates)
     start.standardOutput = .standardError
     var found: Outcome?
     do throws(Errno) {
@@ -214,6 +216,10 @@ extension DoctorChecks {
       add(
         "handlers", .note, "\(program) ended \(how) before it could be examined", unknown,
         "use a program that keeps running")
+    case .obstacle(let sentence):
+      add(
+        "handlers", .missing, sentence, nil,
+        "link it dynamically, or let it capture them itself with the client library")
     case .notTried: add("handlers", .note, "\(program) was not started, as the checks above failed", unknown)
     }
   }

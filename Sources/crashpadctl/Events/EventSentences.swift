@@ -8,6 +8,7 @@ import SystemPackage
 enum EventSentences {
   /// Prints why a run ended, and returns its status.
   static func fail(_ error: any Error, _ argument: String, creating: Bool) -> ExitStatus {
+    if argument == "-", error as? Errno == .brokenPipe { Terminal.fail(writing: error) }
     let (text, status) = failure(error, argument, creating: creating)
     Terminal.error(text)
     return status

@@ -126,10 +126,9 @@ struct ExplainRun {
     }
     let cache = SymbolCache(try places.search(), names: .simplified)
     if let refusal = list.refusal() { return refusal }
-    let isSingle = list.isSingle && answers.isEmpty
     var said: Set<SymbolFileFinding> = []
     let status = BatchRun(list, showsProgress: false).each { input, _ in
-      explain(input, cache, isSingle: isSingle, &said)
+      explain(input, cache, isSingle: answers.isEmpty && list.isAlone(input), &said)
     }
     SymbolOptions.reportFaults(cache.search, except: Set(said.map(\.file)))
     list.reportSkipped()

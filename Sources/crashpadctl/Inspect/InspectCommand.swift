@@ -102,7 +102,7 @@ struct InspectCommand: Command {
       progress.clear()
       let status = Terminal.failure(error, of: item.name, creating: false)
       if format == .json {
-        JSONWriter.standardOutput(list.isSingle ? .indented : .compact) {
+        JSONWriter.standardOutput(list.isAlone(item) ? .indented : .compact) {
           let failure = FailureText(error, creating: false)
           InspectDocument.document.write(InspectDocument(input: item.argument, content: .failure(failure)), to: &$0)
         }
@@ -117,7 +117,7 @@ struct InspectCommand: Command {
         signature: isSigned ? Signature(snapshot, dump.file, nil, SignatureOptions(printer.cache)) : nil)
     }
     if format == .json {
-      JSONWriter.standardOutput(list.isSingle ? .indented : .compact) {
+      JSONWriter.standardOutput(list.isAlone(item) ? .indented : .compact) {
         InspectDocument.document.write(
           InspectDocument(
             input: item.argument, content: .dump(dump, view),

@@ -57,18 +57,20 @@ struct DatabaseInputs {
     var paths: [String] = []
     for state in ReportState.allCases {
       do {
-        let listing = try database.listing(of: state)
-        failures += listing.failures
-        paths += listing.reports.map { ArgumentText.text(database.path(of: $0).bytes) }
+        let found = try database.filesOfReports(in: state)
+        failures += found.failures
+        paths += found.files.map { ArgumentText.text($0.path.bytes) }
       } catch { failures.append(error) }
     }
     let pending = path.appending(DatabaseLayout.pendingDumps)
     // Dumps that `process` has not converted yet.
-    switch FileKind.look(at: pending, followingLink: true) {
+    switch FileKind.look(at: pending, followingLink: false) {
     case .found(.directory):
       paths.append(ArgumentText.text(pending.bytes))
       addClientID(of: database, pending)
-    case .found, .absent: break
+    case .found(let kind):
+      failures.append(FileFailure(pending, kind == .symbolicLink ? .tooManySymbolicLinkLevels : .notDirectory))
+    case .absent: break
     case .failed(let failure): failures.append(failure)
     }
     arguments += paths.sorted()
@@ -99,12 +101,10 @@ struct DatabaseInputs {
     }
     if formats.contains(.minidump) {
       for state in ReportState.allCases {
-        let listing = try database.listing(of: state)
+        let found = try database.filesOfReports(in: state)
         // The newest crash may be one of these.
-        failures += listing.failures
-        for report in listing.reports {
-          consider(report.creationTime, report.modifiedNanoseconds, database.path(of: report))
-        }
+        failures += found.failures
+        for file in found.files { consider(file.created, file.nanoseconds, file.path) }
       }
     }
     if formats.contains(.intermediateDump) {

@@ -18,6 +18,8 @@ struct InputList {
     let relativePath: FilePath
     /// Whether the input was found in a directory rather than named.
     let isFound: Bool
+    /// Whether it is one of several reports in a file.
+    var isPart = false
 
     /// Nil for standard input.
     var path: FilePath? { argument == "-" ? nil : FilePath(argument: argument) }
@@ -28,7 +30,7 @@ struct InputList {
       return (1...count).map { number in
         Input(
           name: "\(name)/\(number)", argument: ArgumentText.text(path.bytes + Array("/\(number)".utf8)),
-          relativePath: relativePath.appending(String(number)), isFound: isFound)
+          relativePath: relativePath.appending(String(number)), isFound: isFound, isPart: true)
       }
     }
 
@@ -71,7 +73,7 @@ struct InputList {
   ) {
     self.searched = searched
     self.allowsEmpty = allowsEmpty
-    for failure in failures { add(failure.path, failure.errno) }
+    for failure in failures { add(failure.path, failure) }
     addAll(arguments, accepting)
     if once, inputs.count > 1 { inputs = Self.once(inputs) }
   }
@@ -183,6 +185,9 @@ struct InputList {
 
   /// Whether the command line names a single file; then its status is the tool's exit status.
   var isSingle: Bool { inputs.count == 1 && !hasDirectories }
+
+  /// Whether the run has no other input and no other report: its document of JSON is indented, and each of several is a line.
+  func isAlone(_ input: Input) -> Bool { isSingle && !input.isPart }
 
   /// Prints the inputs and the parts of directories that could not be read.
   func reportFailures() {

@@ -76,12 +76,12 @@ struct SymbolizePrinter {
       SymbolizeDocument.document.write(SymbolizeDocument(dump, view, input: input.argument, part: form.part), to: &json)
     }
     guard list.inputs.count == 1 else { return JSONWriter.bytes(.compact, write) }
-    JSONWriter.standardOutput(list.hasDirectories ? .compact : .indented, write)
+    JSONWriter.standardOutput(list.isAlone(input) ? .indented : .compact, write)
     return []
   }
 
   func failure(_ input: InputList.Input, _ failure: FailureText, in list: InputList) -> [UInt8] {
-    JSONWriter.bytes(list.isSingle ? .indented : .compact) {
+    JSONWriter.bytes(list.isAlone(input) ? .indented : .compact) {
       SymbolizeDocument.document.write(SymbolizeDocument(failure, input: input.argument), to: &$0)
     }
   }

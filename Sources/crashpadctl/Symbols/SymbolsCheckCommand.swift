@@ -66,7 +66,7 @@ struct SymbolsCheckCommand: Command {
     var tally = Tally()
     list.reportFailures()
     let status = BatchRun(list, showsProgress: false).each { input, _ in
-      check(input, cache, isSingle: list.isSingle, &tally)
+      check(input, cache, isSingle: list.isAlone(input), &tally)
     }
     SymbolOptions.reportFaults(cache.search, except: Set(tally.said.map(\.file)))
     if tally.checked == 0 {

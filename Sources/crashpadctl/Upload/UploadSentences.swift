@@ -73,8 +73,10 @@ enum UploadSentences {
     case .wrongAddress(let failure, let until):
       "the server refuses this address, its keys or the options: \(self.failure(failure)); \(next(until))"
     case .failures(let count, let until):
-      "\(TextFormat.count(count, "report")) failed one after the other; \(next(until))"
-    case .paused(let until): "the server asked to wait until \(TextFormat.date(until)); nothing more is sent"
+      (count == 1 ? "the report failed" : "\(TextFormat.count(count, "report")) failed one after the other")
+        + "; \(next(until))"
+    case .paused(let until):
+      "the server asked to wait; \(next(until))"
     case .backsOff(let until, let isRequested):
       (isRequested ? "the server asked to wait" : "an earlier run ended because of the server")
         + "; nothing is sent before \(TextFormat.date(until)) without --retry-now"
@@ -87,7 +89,7 @@ enum UploadSentences {
   }
 
   private static func next(_ until: Int64) -> String {
-    "nothing more is sent before \(TextFormat.date(until)); the reports stay pending"
+    "nothing more is sent before \(TextFormat.date(until)) without --retry-now; the reports stay pending"
   }
 
   /// The reason why the settings do not state whether uploads are allowed, and the command that corrects them.
