@@ -20,22 +20,27 @@ extension CoreReader {
         first.offset == 0 ? ElfImage(at: first.start, in: space, pageSize: pageSize, budget: &budget, bytes) : nil
       let isModule = first.offset == 0 && (image != nil || space.bytes(at: first.start, count: 4) == nil)
       var end = first.end
-      var isExecutable = isExecutable(first)
+      var (isExecutable, isExamined) = (isExecutable(first) ?? false, isExecutable(first) != nil)
       var next = index + 1
       while next < mappings.count, case let mapping = mappings[next],
         bytes.compare(mapping.name, first.name, in: bytes) == 0
       {
-        // Two mappings of a file's beginning may belong to one module whose segments share a page of the file.
-        if let size = image?.size {
-          if mapping.start - first.start >= size { break }
-        } else if mapping.offset == 0, mapping.start != end {
+        // Two mappings of a file's beginning may belong to one module whose segments share a page of the file. Elsewhere a
+        // program mapped a part of the file beside the module, to read it.
+        if let image, let size = image.size {
+          let distance = mapping.start - first.start
+          if distance >= size || mapping.offset == 0 && !image.beginnings.contains(distance) { break }
+        } else if mapping.offset == 0, first.offset != 0 || mapping.start != end {
           break
         }
         end = max(end, mapping.end)
-        isExecutable = isExecutable || self.isExecutable(mapping)
+        isExecutable = isExecutable || self.isExecutable(mapping) ?? false
+        isExamined = isExamined && self.isExecutable(mapping) != nil
         next += 1
       }
-      if isModule, image != nil || isExecutable {
+      // Code that is mapped without the right to run is only read.
+      let isRead = isExamined && !isExecutable && image?.hasCode == true
+      if isModule, image != nil || isExecutable, !isRead {
         guard spend(Price.module, at: first.name.offset, path: "NT_FILE") else { break }
         var module = ModuleSnapshot()
         module.name = withoutDeletionMark(first.name, bytes)
@@ -92,8 +97,9 @@ extension CoreReader {
     return mappings.sorted { $0.start < $1.start }
   }
 
-  private func isExecutable(_ mapping: FileMapping) -> Bool {
-    space.segment(at: mapping.start).map { space.segments[$0].isExecutable } ?? false
+  /// Nil if the core does not list the mapping.
+  private func isExecutable(_ mapping: FileMapping) -> Bool? {
+    space.segment(at: mapping.start).map { space.segments[$0].isExecutable }
   }
 
   /// The name without " (deleted)", which the kernel appends if the file was deleted after it was mapped.

@@ -54,6 +54,7 @@ package struct CoreReader {
     reader.readProcess(bytes)
     reader.readModules(bytes)
     reader.readException(bytes)
+    reader.takeFaultRaisedAgain(bytes)
     // The kernel writes the notes first.
     reader.snapshot.hasLostException = reader.snapshot.threads.isEmpty
     reader.divideMemory()

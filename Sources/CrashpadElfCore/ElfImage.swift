@@ -6,6 +6,10 @@ internal import CrashpadSnapshot
 struct ElfImage {
   /// The size in memory, in bytes; nil if the program headers are not in the core.
   private(set) var size: UInt64?
+  /// The distances from the beginning of the image at which the file's first page is mapped: several segments may share it.
+  private(set) var beginnings: [UInt64] = [0]
+  /// Whether a segment is code.
+  private(set) var hasCode = false
   private(set) var isFixed: Bool
   private(set) var buildID: SnapshotBytes?
   /// LINUX_VERSION_CODE, in the vDSO
@@ -28,7 +32,10 @@ struct ElfImage {
     var first: UInt64?
     var end: UInt64 = 0
     for segment in segments where segment.type == ElfSegment.load {
-      if first == nil { first = segment.address & ~(pageSize - 1) }
+      let start = segment.address & ~(pageSize - 1)
+      if first == nil { first = start }
+      if segment.offset < pageSize, let first { beginnings.append(start &- first) }
+      hasCode = hasCode || segment.isExecutable
       let (last, overflow) = segment.address.addingReportingOverflow(segment.memorySize)
       if !overflow { end = max(end, last) }
     }

@@ -80,13 +80,27 @@ struct DumpFacts {
       let pointer = ProcessSnapshot.interruptedStackPointer(
         in: bytes.extracting(content.offset..<content.end), at: stack.address,
         architecture == .arm64 ? .arm64 : .x86_64,
-        where: { pointer in regions.contains { pointer >= $0.address && pointer - $0.address < $0.size } })
-      if let pointer { pointers.insert(pointer) }
+        where: { region(of: $0) != nil })
+      if let pointer, let region = region(of: pointer) {
+        pointers.insert(max(pointer, region.address))
+        // The fault and the stack pointer of a stack that overflowed are in the guard below it.
+        stacks.append(StackRanges.guardPages(below: region.address))
+      }
       if architecture != .arm64, signalRecords.count < GoThread.maximumCount {
         signalRecords += ProcessSnapshot.signalRecords(
           in: bytes.extracting(content.offset..<content.end), at: stack.address)
       }
     }
+  }
+
+  /// The region that has a stack pointer, or that begins above one in its guard pages.
+  private func region(of pointer: UInt64) -> (address: UInt64, size: UInt64)? {
+    let found =
+      regions.first { pointer >= $0.address && pointer - $0.address < $0.size }
+      ?? regions.filter { $0.address > pointer && $0.address - pointer < StackRanges.guardSize }.min {
+        $0.address < $1.address
+      }
+    return found.map { ($0.address, $0.size) }
   }
 
   private mutating func readAll(_ tree: DumpTree, _ bytes: RawSpan) {

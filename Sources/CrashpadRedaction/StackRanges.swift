@@ -24,9 +24,19 @@ struct StackRanges: Sendable {
 
   /// The stacks of goroutines, of which the dump may have a part or nothing.
   private var goroutines: [(address: UInt64, size: UInt64)] = []
+  /// The guard pages below stacks that a handler's signal interrupted.
+  private var guards: [(address: UInt64, size: UInt64)] = []
+  /// The size of guard pages, in bytes: those of the main thread are larger, but few functions reach farther.
+  static let guardSize: UInt64 = 64 << 10
+
+  /// Nothing is there, so that an address in it tells of no data: it says that the stack overflowed.
+  static func guardPages(below stack: UInt64) -> (address: UInt64, size: UInt64) {
+    let size = min(guardSize, stack)
+    return (stack - size, size)
+  }
 
   var addresses: [(address: UInt64, size: UInt64)] {
-    ranges.map { ($0.address, UInt64($0.range.count)) } + goroutines
+    ranges.map { ($0.address, UInt64($0.range.count)) } + goroutines + guards
   }
 
   init(_ snapshot: ProcessSnapshot, _ bytes: RawSpan) {
@@ -47,6 +57,7 @@ struct StackRanges: Sendable {
       stacks += Self.part(of: region, from: start, to: start.addingReportingOverflow(Self.maximumSize).partialValue)
     }
     for range in sorted.interruptedStacks(in: bytes) {
+      guards.append(Self.guardPages(below: range.start))
       guard let region = Self.region(of: range.start, in: sorted.extraMemory) else { continue }
       stacks += Self.part(of: region, from: range.start, to: range.end)
     }

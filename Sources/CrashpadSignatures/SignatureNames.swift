@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+internal import CrashpadBytes
 internal import CrashpadSnapshot
 internal import CrashpadSymbolication
 internal import Synchronization
@@ -112,6 +113,10 @@ final class SignatureNames: Sendable {
     let function = isNearest && outermost?.location == nil ? nil : outermost
     var symbol = frame.frame.isSignalFrame ? "<signal handler called>" : function?.function ?? function?.name
     if place.isGo, let file = function?.location?.file { symbol = symbol.map { GoName.wrapped($0, file: file) } }
+    // Nim writes C: "turn__gear_57".
+    if version != .first, function?.location?.file?.hasSuffix(".nim") == true {
+      symbol = symbol.map { $0.containsBytes("__") ? CName.withoutCounter($0) : $0 }
+    }
     var entry = entry(
       place, symbol, function?.location?.file, isInlined: false, version == .first ? nil : function,
       isHeader: Self.isHeader(function, isInlined: false))

@@ -162,6 +162,10 @@ struct FunctionNameTests {
 
   /// Names in version 2 keep what tells functions apart: parameters of C++, and numbers of closures.
   static let second = [
+    Form(name: "camlStore__work", symbols: ["camlStore__work_166", "camlStore__work_238"]),
+    Form(name: "camlStore.work", symbols: ["camlStore.work_12"]),
+    Form(name: "camlStore__fun_667", symbols: ["camlStore__fun_667"]),
+    Form(name: "caml_alloc_1", symbols: ["caml_alloc_1"]),
     Form(
       name: "Cart::find(int, std::string const&)",
       symbols: [

@@ -65,7 +65,7 @@ struct FileIndexTests {
       let symbols = try FileSymbols(file, indexes: store)
       let places = Array(0..<0x400).map { UInt64($0) } + stride(from: 0x400, to: 0x3000, by: 3)
       var answers = places.map { place in
-        "\(String(describing: symbols.symbols.symbolize(place))) \(symbols.symbols.callPath(returningTo: place, to: nil))"
+        "\(String(describing: symbols.symbols.symbolize(place))) \(symbols.symbols.callPath(returningTo: place, to: nil, at: nil))"
           + " \(String(describing: symbols.symbols.functionAddress(place))) \(symbols.symbols.isInFunction(place))"
       }
       answers.append("\(symbols.symbols.findings.map { "\($0)" })")

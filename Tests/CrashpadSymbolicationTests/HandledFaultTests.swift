@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import CrashpadSnapshot
 import Testing
 
 @testable import CrashpadSymbolication

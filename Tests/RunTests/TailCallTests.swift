@@ -56,6 +56,32 @@ struct TailCallTests {
     #expect(lines.count == 2 && lines[0].contains("release") && lines[1].contains("drop_cart"), "\(text)")
   }
 
+  @Test func `A function that has another name in the symbols is none, whatever jumps it has`() throws {
+    let folder = try TemporaryFolder()
+    try folder.write(
+      Array(
+        """
+        #define APART __attribute__((noinline, noclone))
+        volatile int sink;
+        APART int audit(int number) { return sink + number; }
+        APART int turn(int *gear, int depth) {
+          if (depth > 9) return audit(depth);
+          return sink + *gear;
+        }
+        extern int a_turn(int *gear, int depth) __attribute__((alias("turn")));
+        int main(int count, char **words) {
+          (void)words;
+          return turn((int *)(long)(count - 1), count) + 1;
+        }
+        """.utf8), to: "program.c")
+    let result = try RunTests.shell(
+      "gcc -g -O2 -Wl,--build-id program.c -o program; handled ./program; crashpadctl symbolize db/p*/*; crashpadctl group db",
+      in: folder)
+    let details: Comment = "\(result.text)\(result.errorText)"
+    #expect(result.text.contains("turn + ") && result.text.contains("main + "), details)
+    #expect(!result.text.contains("tail call") && !result.text.contains("audit"), details)
+  }
+
   @Test func `No way is taken where there are two`() throws {
     let folder = try TemporaryFolder()
     try Self.crashes(folder)

@@ -39,6 +39,15 @@ CRASH_TIME uint64_t interrupted_context(const ucontext_t *context, const struct 
   const uint64_t kernel_low = (uint64_t)context->uc_stack.ss_sp;
   const uint64_t kernel_size = context->uc_stack.ss_size;
   uint64_t pointer = context_stack_pointer(context);
+  // A handler that overflowed its stack stands below it, where nothing can be read.
+  const uint64_t kGuard = 64 << 10;
+  const uint64_t lows[] = {(uint64_t)program->low, kernel_low};
+  uint64_t unused;
+  for (size_t index = 0; index < 2; index++) {
+    uint64_t stack = lows[index];
+    if (stack == 0 || pointer >= stack || stack - pointer > kGuard) continue;
+    if (memory_read(&unused, pointer, sizeof unused) == 0) pointer = stack;
+  }
   bool is_on_program = is_on((uint64_t)program->low, program->size, pointer);
   uint64_t low = is_on_program ? (uint64_t)program->low : kernel_low;
   uint64_t size = is_on_program ? program->size : kernel_size;

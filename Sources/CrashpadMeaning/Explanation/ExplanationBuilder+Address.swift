@@ -44,7 +44,8 @@ extension ExplanationBuilder {
     } else if top.module == nil, top.function == nil, crash.lacksModules {
       result.notKnown.append("The module that has the program counter: the dump lists no modules.")
     } else if top.module == nil, top.function == nil {
-      note(placeWithoutModule(isJump: isJump(to: address, top, exception)), thread, frame: 0)
+      let isJump = isJump(to: address, top, exception)
+      note(placeWithoutModule(isJump: isJump, isOnStack: isJump && isOnStack(address, exception)), thread, frame: 0)
     } else if exception.isJumpOutOfCode() {
       note(
         "The address is the program counter's, where no code may run: a jump through a wrong pointer.", thread, frame: 0
@@ -59,9 +60,25 @@ extension ExplanationBuilder {
     return counter & bits == address & bits
   }
 
+  /// The part of a stack above its pointer that surely is the stack.
+  private static let stackAbove: UInt64 = 1 << 20
+
+  /// Whether memory that is there, but is no code, is the thread's own stack.
+  private func isOnStack(_ address: UInt64, _ exception: ExceptionSnapshot) -> Bool {
+    guard exception.kind == .linuxSignal, exception.isInfoKnown, exception.info == 2,
+      let pointer = exception.context?.stackPointer, pointer > 0
+    else { return false }
+    return address >= pointer && address - pointer < Self.stackAbove
+  }
+
   /// The meaning of a program counter in no module.
-  private func placeWithoutModule(isJump: Bool) -> String {
+  private func placeWithoutModule(isJump: Bool, isOnStack: Bool) -> String {
     let start = "The program counter is in no module: "
+    if isOnStack {
+      return start
+        + "it is in the thread's own stack, which may not run as code. Nested functions of C are made there; or a return"
+        + " address or a pointer to a function was overwritten."
+    }
     if isJump {
       return start + "a jump through a wrong pointer, or to code that is gone, as of a library that was closed."
     }

@@ -89,7 +89,8 @@ extension CodeMeaning {
       advice: ["The caller of __cxa_throw threw it: read what it throws."]),
     function(
       .general, "std::terminate", terminateHandlers, need: .raised(.terminated),
-      "std::terminate was called by a function, and not by the throw of an exception", by: terminated,
+      "std::terminate was called by a function; the stack does not show whether an exception was being handled",
+      by: terminated,
       causes: [
         "A std::thread that is destroyed or assigned to, and was neither joined nor detached.",
         "Code that handles an exception: a catch block, or unhandled_exception of a coroutine.",

@@ -296,7 +296,7 @@ extension CodeMeaning {
       .file("libc++abi and libsupc++", "terminate handlers")),
     system(
       .cause, of: .cxx, "Pure virtual call", ["pure virtual method called", "pure virtual function called"],
-      "A virtual function was called on an object that is being made or destroyed", by: cxx,
+      "A virtual function was called on an object that is being made or destroyed, or was destroyed", by: cxx,
       causes: ["Use of an object after its destruction began, often on another thread."],
       advice: ["Look at the object's life: who destroys it, who still uses it."],
       .file("libc++abi and libsupc++", "__cxa_pure_virtual")),

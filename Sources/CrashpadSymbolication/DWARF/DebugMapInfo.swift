@@ -58,9 +58,11 @@ final class DebugMapInfo {
   }
 
   /// The functions through which the call led that returns to an address.
-  func callPath(returningTo address: UInt64, to callee: String?) -> [CalledFunction] {
+  func callPath(returningTo address: UInt64, to callee: String?, at end: UInt64?) -> [CalledFunction] {
     guard let place = place(address &- 1) else { return [] }
-    return place.info.callPath(returningTo: place.address &+ 1, to: callee) { _ in nil }
+    // Another object has entries of its own.
+    let inside = end.flatMap { self.place($0) }.flatMap { $0.info === place.info ? $0.address : nil }
+    return place.info.callPath(returningTo: place.address &+ 1, to: callee, at: inside) { _ in nil }
   }
 
   /// The start of the function that contains an address.

@@ -114,12 +114,19 @@ final class DwarfInfo {
   ///
   /// - Parameters:
   ///   - callee: the function in which it ended; nil if that is not known.
+  ///   - place: an address in that function; nil if it is in another file.
   ///   - start: the address of a function by the name with which other files call it.
   func callPath(
-    returningTo address: UInt64, to callee: String?, _ start: (String) -> UInt64?
+    returningTo address: UInt64, to callee: String?, at place: UInt64?, _ start: (String) -> UInt64?
   ) -> [CalledFunction] {
     guard let (unit, function) = function(at: address &- 1) else { return [] }
-    return unit.callPath(returningTo: address, in: function, to: callee) { name in
+    let end = place.flatMap { self.function(at: $0)?.function.offset }
+    // An inline function has an entry in each unit that uses it, of which the linker kept the code of one.
+    func isEnd(_ function: DwarfFunction) -> Bool? {
+      guard let end, self.function(at: function.entry)?.function.offset == function.offset else { return nil }
+      return function.offset == end
+    }
+    return unit.callPath(returningTo: address, in: function, to: callee, isEnd: isEnd) { name in
       start(name).flatMap { place in self.function(at: place).flatMap { $0.function.entry == place ? $0 : nil } }
     }
   }

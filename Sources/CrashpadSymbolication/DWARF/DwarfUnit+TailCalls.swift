@@ -9,10 +9,11 @@ extension DwarfUnit {
   ///
   /// - Parameters:
   ///   - callee: the function in which it ended, as the symbols have it; nil if that is not known.
+  ///   - isEnd: whether a function is that one; nil if that is not known.
   ///   - other: the function with a name that this unit only declares.
   /// - Returns: empty if the call's target is not known, or not defined in this file.
   func callPath(
-    returningTo address: UInt64, in caller: DwarfFunction, to callee: String?,
+    returningTo address: UInt64, in caller: DwarfFunction, to callee: String?, isEnd: (DwarfFunction) -> Bool?,
     _ other: (String) -> (unit: DwarfUnit, function: DwarfFunction)?
   ) -> [CalledFunction] {
     var path: [CalledFunction] = []
@@ -27,10 +28,13 @@ extension DwarfUnit {
       let jumps = function.callSites.all.filter(\.isTail)
       let hasOneWay = Set(jumps.map(\.target)).count == 1 && jumps[0].target != nil
       let inlined = hasOneWay && Set(jumps.map(\.inlined)).count == 1 ? jumps[0].inlined : []
+      let hasEnded = isEnd(function)
       path.append(
         CalledFunction(
           function: next.frame(at: entry), inlined: inlined.map { next.frame(at: $0) },
-          targets: jumps.map { $0.target.flatMap { next.namedFunction(at: $0).name } }, isCertain: isCertain))
+          targets: jumps.map { $0.target.flatMap { next.namedFunction(at: $0).name } }, isCertain: isCertain,
+          isEnd: hasEnded))
+      if hasEnded == true { break }
       isCertain = isCertain && function.callSites.areAll
       target = hasOneWay ? jumps[0].target : nil
     }

@@ -13,7 +13,7 @@ package final class ModuleSymbols: Sendable {
   private struct Known {
     var names: [UInt64: SymbolizedAddress?] = [:]
     var rules: [UInt64: FrameRules?] = [:]
-    var paths: [UInt64: (callee: String?, path: [CalledFunction])] = [:]
+    var paths: [UInt64: (callee: String?, place: UInt64?, path: [CalledFunction])] = [:]
   }
   private let known = Mutex(Known())
   private let faults: SymbolFaults
@@ -92,10 +92,15 @@ package final class ModuleSymbols: Sendable {
 
   /// The functions through which the call led that returns to an offset, the first one first; empty if that is not known.
   ///
-  /// - Parameter callee: the function in which it ended, as the symbols have it; nil if that is not known.
-  func callPath(returningTo offset: UInt64, to callee: String?) -> [CalledFunction] {
-    if let (end, path) = known.withLock({ $0.paths[offset] }), end == callee { return path }
-    var path = search.symbols.lazy.map { $0.callPath(returningTo: offset, to: callee) }.first { !$0.isEmpty } ?? []
+  /// - Parameters:
+  ///   - callee: the function in which it ended, as the symbols have it; nil if that is not known.
+  ///   - place: an offset in that function; nil if it is in another module.
+  func callPath(returningTo offset: UInt64, to callee: String?, at place: UInt64?) -> [CalledFunction] {
+    if let known = known.withLock({ $0.paths[offset] }), known.callee == callee, known.place == place {
+      return known.path
+    }
+    let paths = search.symbols.lazy.map { $0.callPath(returningTo: offset, to: callee, at: place) }
+    var path = paths.first { !$0.isEmpty } ?? []
     if isNotWhole { return [] }
     for index in path.indices {
       demangle(&path[index].function)
@@ -103,7 +108,7 @@ package final class ModuleSymbols: Sendable {
     }
     known.withLock { known in
       if known.paths.count >= Self.capacity { known.paths.removeAll() }
-      known.paths[offset] = (callee, path)
+      known.paths[offset] = (callee, place, path)
     }
     return path
   }

@@ -10,6 +10,8 @@ package struct CalledFunction: Sendable, Hashable {
   let targets: [String?]
   /// Whether there is no other way by the call: it is the call's target, or the only function that a certain one can jump to.
   let isCertain: Bool
+  /// Whether it is the function in which the call ended, by the entry of that function; nil if the file has no such entry.
+  var isEnd: Bool?
 }
 
 /// A function that ended with a jump, and so has no frame in the stack.
@@ -24,17 +26,23 @@ package struct TailCall: Sendable, Hashable {
 extension TailCall {
   /// The functions between a frame and the one above it, the innermost first.
   ///
+  /// Names show that a function of the path is the one above, and never that it is not: DWARF has other names than symbols for
+  /// lambdas, functions of local classes, coroutines and aliases.
+  ///
   /// - Parameters:
   ///   - path: where the call in the frame led.
   ///   - callee: the function of the frame above, as the symbols have it; nil if that is not known.
+  ///   - isElsewhere: whether that function is in another module, and so in no path of this one.
   ///   - isExact: whether the frame is known to be that of the caller.
-  static func between(_ path: [CalledFunction], callee: String?, isExact: Bool) -> [TailCall] {
+  static func between(_ path: [CalledFunction], callee: String?, isElsewhere: Bool, isExact: Bool) -> [TailCall] {
     guard let callee, !path.isEmpty else { return [] }
     var jumped = path[...]
-    if let end = path.firstIndex(where: { isSame($0.function.function, callee) }) {
+    if let end = path.firstIndex(where: { $0.isEnd == true || isSame($0.function.function, callee) }) {
       jumped = path[..<end]
     } else if let end = path.firstIndex(where: { $0.targets.contains { isSame($0, callee) } }) {
       jumped = path[...end]
+    } else if !isElsewhere, path.contains(where: { $0.isEnd == nil }) {
+      return []
     }
     // A function that jumps nowhere would have a frame.
     jumped = jumped.prefix { !$0.targets.isEmpty }

@@ -55,9 +55,11 @@ package final class ElfSymbols: SymbolFile {
     }
   }
 
-  package func callPath(returningTo offset: UInt64, to callee: String?) -> [CalledFunction] {
+  package func callPath(returningTo offset: UInt64, to callee: String?, at place: UInt64?) -> [CalledFunction] {
     module.withLock { module in
-      module.info?.callPath(returningTo: imageBase &+ offset, to: callee) { name in
+      module.info?.callPath(
+        returningTo: imageBase &+ offset, to: callee, at: place.map { imageBase &+ $0 }
+      ) { name in
         let start = module.functionAddress(named: name)
         // One function may have several names.
         return callee.flatMap { module.functionAddress(named: $0) } == start ? nil : start

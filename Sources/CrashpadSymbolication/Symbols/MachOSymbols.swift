@@ -98,11 +98,12 @@ package final class MachOSymbols: SymbolFile {
 
   private func isCode(_ address: UInt64) -> Bool { files.contains { $0.isCode(address) } }
 
-  package func callPath(returningTo offset: UInt64, to callee: String?) -> [CalledFunction] {
+  package func callPath(returningTo offset: UInt64, to callee: String?, at place: UInt64?) -> [CalledFunction] {
     let address = imageBase &+ offset
+    let place = place.map { imageBase &+ $0 }
     return withDwarf { dwarf in
-      dwarf.info?.callPath(returningTo: address, to: callee) { _ in nil }
-        ?? dwarf.map?.callPath(returningTo: address, to: callee)
+      dwarf.info?.callPath(returningTo: address, to: callee, at: place) { _ in nil }
+        ?? dwarf.map?.callPath(returningTo: address, to: callee, at: place)
     } ?? []
   }
 

@@ -27,7 +27,7 @@ package protocol SymbolFile: AnyObject, Sendable {
   /// The functions through which the call led that returns to an offset; empty if debug information does not say.
   ///
   /// - Parameter callee: the function in which it ended, as the symbols have it; nil if that is not known.
-  func callPath(returningTo offset: UInt64, to callee: String?) -> [CalledFunction]
+  func callPath(returningTo offset: UInt64, to callee: String?, at place: UInt64?) -> [CalledFunction]
   /// The start of the function that contains an offset, also as an offset.
   func functionAddress(_ offset: UInt64) -> UInt64?
   /// Returns the data that contains an offset, or the nearest data of unknown size before it. Nil if there is neither.
@@ -54,7 +54,7 @@ extension SymbolFile {
   package var sliceID: DebugID? { nil }
   package var hasOwnFrameRules: Bool { true }
   package var entry: UInt64? { nil }
-  package func callPath(returningTo offset: UInt64, to callee: String?) -> [CalledFunction] { [] }
+  package func callPath(returningTo offset: UInt64, to callee: String?, at place: UInt64?) -> [CalledFunction] { [] }
   package func dataSymbol(at offset: UInt64) -> DataSymbol? { nil }
   package func caller(
     of callee: FrameRegisters, at offset: UInt64, isInnermost: Bool, _ memory: (UInt64) -> UInt64?

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+package import CrashpadSnapshot
+
 /// The method by which a frame was found. rust-minidump's names are used where it has the method.
 package enum FrameTrust: String, Sendable, CaseIterable {
   /// The registers of the thread.

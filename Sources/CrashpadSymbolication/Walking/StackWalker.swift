@@ -70,11 +70,20 @@ package struct StackWalker: Sendable {
     callee.place(in: module(at: callee.lookupAddress))
     var frames = [frame(callee)]
     var end = WalkEnd.tooManyFrames
+    // Behind a signal's frame the stack may be anywhere. A handler that began again at the top of its stack has overwritten the frames
+    // of an earlier one, and leads back to itself.
+    var interrupted: Set<[UInt64]> = []
     while frames.count < min(limits.frames, most) {
       switch caller(of: callee, &frames[frames.count - 1]) {
       case .end(let reason):
         end = isOutermost(callee, reason) ? .done : reason
       case .caller(var caller):
+        if frames[frames.count - 1].isSignalFrame,
+          !interrupted.insert([caller.instruction, caller.registers.stackPointer ?? 0]).inserted
+        {
+          end = .noProgress
+          break
+        }
         caller.place(in: module(at: caller.lookupAddress))
         callee = caller
         frames.append(frame(caller))

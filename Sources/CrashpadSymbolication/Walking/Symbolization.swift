@@ -101,8 +101,9 @@ package struct Symbolization: Sendable {
             inferred: frame.module == nil ? madeCode?.symbolize(frame.lookupAddress) : nil)
         }
         for index in frames.indices.dropFirst() {
-          frames[index].tailCalls = Self.tailCalls(frames[index], above: frames[index - 1]) { module, offset, callee in
-            lazies[module].symbols.callPath(returningTo: offset, to: callee)
+          frames[index].tailCalls = Self.tailCalls(frames[index], above: frames[index - 1]) {
+            module, offset, callee, place in
+            lazies[module].symbols.callPath(returningTo: offset, to: callee, at: place)
           }
         }
         end = walk.end
@@ -121,15 +122,17 @@ package struct Symbolization: Sendable {
   /// The functions between a frame and the one above it. Frames that were guessed say nothing of what was called.
   private static func tailCalls(
     _ frame: Frame, above callee: Frame,
-    _ path: (_ module: Int, _ offset: UInt64, _ callee: String?) -> [CalledFunction]
+    _ path: (_ module: Int, _ offset: UInt64, _ callee: String?, _ place: UInt64?) -> [CalledFunction]
   ) -> [TailCall] {
     guard frame.frame.isCaller, ![.scan, .prewalked].contains(frame.frame.trust), !callee.frame.isSignalFrame,
       !frame.frame.isSignalFrame, callee.symbol?.isNearest == false, let module = frame.frame.module,
       let offset = frame.frame.moduleOffset
     else { return [] }
     let name = callee.symbol?.frames.last?.function
+    let isElsewhere = callee.frame.module != nil && callee.frame.module != module
     return TailCall.between(
-      path(module, offset, name), callee: name, isExact: frame.frame.trust == .callFrameInfo)
+      path(module, offset, name, isElsewhere ? nil : callee.frame.lookupOffset), callee: name, isElsewhere: isElsewhere,
+      isExact: frame.frame.trust == .callFrameInfo)
   }
 
   private static func walk(

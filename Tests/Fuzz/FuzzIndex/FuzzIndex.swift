@@ -142,7 +142,7 @@ private struct Files {
     guard let symbols = try? FileSymbols(path, indexes: store) else { return }
     for offset in (0..<64).map({ UInt64($0 * 0x31) }) + [0x1000, 0x1040, 0x1139, .max] {
       _ = symbols.symbols.symbolize(offset)
-      _ = symbols.symbols.callPath(returningTo: offset, to: "other")
+      _ = symbols.symbols.callPath(returningTo: offset, to: "other", at: offset)
       _ = symbols.symbols.functionAddress(offset)
     }
     _ = symbols.symbols.findings.count
