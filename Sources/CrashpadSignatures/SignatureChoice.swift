@@ -86,12 +86,17 @@ struct SignatureChoice {
   /// Skips what an allocator or a raise called: it is part of it, whatever its name. An allocator's own functions may lie in
   /// the program, as may a handler of uncaught exceptions.
   private mutating func skipCallees(from start: Int) {
+    let last = lastCallingNothing(from: start)
+    if let last, let rule = entries[last].rule { stack.skip(start..<last, rule.id, "called by \(rule.id)") }
+  }
+
+  /// The outermost frame that calls no function of the program: all that is called by it is part of it.
+  private func lastCallingNothing(from start: Int) -> Int? {
     let frames = entries[start...].prefix(Self.raiseDepth).prefix { $0.rule?.frameClass != .capture }
-    let last = frames.lastIndex { entry in
+    return frames.lastIndex { entry in
       guard let rule = entry.rule, rule.callsNothing else { return false }
       return rule.frameClass != .raise || !kind.isFault
     }
-    if let last, let rule = entries[last].rule { stack.skip(start..<last, rule.id, "called by \(rule.id)") }
   }
 
   /// The depth to which raising frames are searched.
@@ -170,9 +175,9 @@ struct SignatureChoice {
 
   private static let allocators = ["allocator", "malloc-check", "apple-allocator"]
 
-  /// Whether the fault is in a function of an allocator.
+  /// Whether the fault is in an allocator, or in what it called: its own functions may lie in the program, and have any name.
   private func isInAllocator(from start: Int) -> Bool {
-    entries[start...].first { !$0.isInlined }?.rule.map { Self.allocators.contains($0.id) } ?? false
+    lastCallingNothing(from: start).flatMap { entries[$0].rule }.map { Self.allocators.contains($0.id) } ?? false
   }
 
   // MARK: Anchor
