@@ -283,7 +283,7 @@ struct ChoiceTests {
       kind, ["arena_dalloc_bin|shop", "je_arena_small|shop", "free|shop", "Mesh::release()|shop"]
     ).text
     #expect(text == "bad-access[heap] · Mesh::release")
-    // What it clears memory with is a part of it, too.
+    // The function with which it clears memory is a part of it, too.
     let clearing = ["_platform_memset|libsystem_platform.dylib", "free|libsystem_malloc.dylib", "Mesh::release()|shop"]
     #expect(Self.signature(kind, clearing).text == "bad-access[heap] · Mesh::release")
     #expect(
