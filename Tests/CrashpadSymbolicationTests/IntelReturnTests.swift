@@ -174,6 +174,7 @@ struct IntelReturnTests {
       let chosen = UInt64.random(in: text...(text + size), using: &random)
       guard let start = elf.frameRules(at: chosen, .x86_64)?.start else { continue }
       var (place, isBehindCall) = (start, false)
+      var beforePush: UInt64?
       let last = places + instructions
       while places < last, let rules = elf.frameRules(at: place, .x86_64), rules.start == start,
         let instruction = code.instruction(at: place)
@@ -183,6 +184,14 @@ struct IntelReturnTests {
         isBehindCall = elf.code(at: place).map { $0 & 0xff == 0xe8 } ?? false
         // The stack pointer and the frame pointer, whichever the rules use.
         guard let frame = rules.frameAddress?.evaluate(registers, frameAddress: nil, { _ in nil }) else { continue }
+        // Code in assembly may have rules that its author did not write out: they stay behind a push, or at the return.
+        if let beforePush, beforePush == frame { break }
+        let word = elf.code(at: place) ?? 0
+        let isPush =
+          (0x50...0x57).contains(word & 0xff) || word & 0xff == 0x41 && (0x50...0x57).contains(word >> 8 & 0xff)
+        beforePush = isPush && frame < 0x7080_0000 ? frame : nil
+        let isReturn = word & 0xff == 0xc3 || word & 0xffff == 0xc3f3
+        if isReturn, frame != registers.stackPointer! + 8 { break }
         places += 1
         // Instructions without effect fill the room between others, where the rules need not be right.
         guard let way, instruction.effect != .noOperation else { continue }

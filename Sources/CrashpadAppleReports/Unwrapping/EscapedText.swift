@@ -134,6 +134,8 @@ enum EscapedText {
     case UInt8(ascii: "n"): copy.put(0x0a as UInt8, for: index)
     case UInt8(ascii: "t"): copy.put(0x09 as UInt8, for: index)
     case UInt8(ascii: "r"): copy.put(0x0d as UInt8, for: index)
+    case UInt8(ascii: "b"): copy.put(0x08 as UInt8, for: index)
+    case UInt8(ascii: "f"): copy.put(0x0c as UInt8, for: index)
     case UInt8(ascii: "u"): return unicode(text, index, end, &copy)
     default: copy.put(text[index + 1], for: index)
     }

@@ -4,34 +4,51 @@ internal import CrashpadJSON
 /// A log with an object of JSON for each line of the report: that of Docker, of journalctl, and of services that gather logs.
 enum LogObjects {
   static func remove(_ text: [UInt8]) -> Removal? {
-    guard let first = text.firstIndex(where: { $0 > 0x20 }), text[first] == UInt8(ascii: "{"),
-      let key = key(text[first...].prefix { $0 != 0x0a })
-    else { return nil }
+    guard let (key, first) = firstObject(text) else { return nil }
     var copy = TextCopy(of: text)
-    var (count, longer) = (0, 0)
+    var (count, longer, others) = (0, 0, 0)
     for line in TextLines(text) where !line.trimmed.isEmpty {
-      // The end of the log may be cut.
-      guard let words = value(of: key, in: line) else { break }
+      guard let words = value(of: key, in: line) else {
+        if line.trimmed.count > Self.longestMark { others += 1 }
+        // The end of the log may be cut.
+        if count > 0, line.first(of: "\"\(key.description)\"") != nil { break }
+        continue
+      }
       count += 1
       if words.dropLast().utf8.contains(0x0a) { longer += 1 }
       copy.put(words.utf8, for: line.startIndex)
       if words.utf8.last != 0x0a { copy.put(0x0a as UInt8, for: line.startIndex) }
     }
     // A report that is whole in one message is a string as others are.
-    guard count >= Self.leastLines, longer == 0, !ReportAnchors.all(copy.bytes).isEmpty else { return nil }
+    guard count >= Self.leastLines, longer == 0, others <= count,
+      // The keys of JSON in an HTML page have entities for their marks.
+      !ReportAnchors.all(copy.bytes).isEmpty || copy.bytes[...].first(of: "&quot;") != nil
+    else { return nil }
     return Removal(copy, "each line was in an object of JSON", at: first)
   }
 
+  /// The member that the first object has the words in, and the offset of its line: a log may have a head, and words before each line.
+  private static func firstObject(_ text: [UInt8]) -> (key: StaticString, place: Int)? {
+    for line in TextLines(text).lazy.filter({ $0.contains(UInt8(ascii: "{")) }).prefix(Self.mostHeads) {
+      if let key = keys.first(where: { value(of: $0, in: line) != nil }) { return (key, line.startIndex) }
+    }
+    return nil
+  }
+
+  private static let mostHeads = 8
   private static let leastLines = 3
+  /// Lines of a fence or a table around the log.
+  private static let longestMark = 8
 
   /// Members that logs have the words in.
   private static let keys: [StaticString] = ["log", "MESSAGE", "message", "msg", "line", "textPayload", "text"]
 
-  private static func key(_ line: TextBytes) -> StaticString? { keys.first { value(of: $0, in: line) != nil } }
-
+  /// The words of a line's object, which may have other words before and behind it.
   private static func value(of key: StaticString, in line: TextBytes) -> String? {
-    guard line.trimmed.last == UInt8(ascii: "}"), line.first(of: "\"\(key.description)\"") != nil else { return nil }
-    let bytes = Array(line)
+    guard line.first(of: "\"\(key.description)\"") != nil, let start = line.first(of: "{\""),
+      let end = line.lastIndex(of: UInt8(ascii: "}")), start < end
+    else { return nil }
+    let bytes = Array(line[start...end])
     let tree = unsafe JSONTree(bytes.span.bytes)
     guard tree.failure == nil else { return nil }
     return tree.root?[key]?.string

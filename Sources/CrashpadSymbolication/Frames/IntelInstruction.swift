@@ -110,7 +110,7 @@ private struct Decoder {
   private mutating func skip(_ size: Int) -> IntelInstruction.Effect? { number(size).map { _ in .none } }
 
   /// The size of most numbers in instructions.
-  private var numberSize: Int { isShort ? 2 : 4 }
+  private var numberSize: Int { isShort && prefix & 8 == 0 ? 2 : 4 }
 
   // MARK: Operands
 
@@ -229,7 +229,8 @@ private struct Decoder {
     case 0xd8...0xdf: return operand().map { _ in .none }
     case 0xc8: return skip(3).map { _ in .unknown }
     case 0xe8: return number(4).map { _ in .unknown }
-    case 0xe9: return number(4).map { .jump($0) }
+    // With a prefix of 16 bits processors of Intel and AMD take different distances.
+    case 0xe9: return isShort ? .unknown : number(4).map { .jump($0) }
     case 0xeb: return number(1).map { .jump($0) }
     case 0xf6, 0xf7: return unary(code)
     case 0xfe: return operand().map { writesOperand($0) }
@@ -321,15 +322,17 @@ private struct Decoder {
     case 0x05, 0x06, 0x08, 0x09, 0x30...0x33, 0x77, 0xa2: return IntelInstruction.Effect.none
     case 0x38: return byte().flatMap { _ in operand() }.map { write($0.register) }
     case 0x3a: return byte().flatMap { _ in operandAndNumber(1) }.map { writesOperand($0) }
-    case 0x80...0x8f: return number(4).map { .branch($0) }
+    case 0x80...0x8f: return isShort ? .unknown : number(4).map { .branch($0) }
     case 0xc8...0xcf: return write(Int(code & 7) | (prefix & 1 != 0 ? 8 : 0))
     case 0x1e where repeats == 0xf3 && next.map { $0 & 0xfe == 0xfa } == true:
       place += 1
       return .start
     case 0x1f: return operand().map { _ in .noOperation }
+    // Registers of control and debugging, whose operand is a register whatever its mode says; programs may not use them.
+    case 0x20...0x23: return byte().map { _ in .unknown }
     case 0x70...0x73, 0xa4, 0xac, 0xba, 0xc2, 0xc4...0xc6:
       return operandAndNumber(1).map { effect(code, $0) }
-    case 0x0d, 0x10...0x1e, 0x20...0x23, 0x28...0x2f, 0x40...0x6f, 0x74...0x76, 0x78...0x7f, 0x90...0x9f, 0xa3, 0xa5,
+    case 0x0d, 0x10...0x1e, 0x28...0x2f, 0x40...0x6f, 0x74...0x76, 0x78...0x7f, 0x90...0x9f, 0xa3, 0xa5,
       0xab, 0xad...0xb8, 0xbb...0xbf, 0xc0, 0xc1, 0xc3, 0xc7, 0xd0...0xfe:
       return operand().map { effect(code, $0) }
     default: return .unknown
