@@ -142,6 +142,29 @@ struct ReportPlaceTests {
     #expect(found.errors.contains("a second stack of thread 0 follows"), "\(found.errors)")
   }
 
+  @Test func `A stack that stands twice is one, before the report and behind it`() throws {
+    let start = """
+      Thread 0 Crashed:
+      0   libsystem_c.dylib   0x00000001ca001000 abort + 100
+      1   Wheel   0x0000000104f04000 Gear.grow() + 12
+
+      """
+    let report =
+      Self.head + "Exception Type:  EXC_CRASH (SIGABRT)\n\n" + start + """
+        2   Wheel   0x0000000104f05000 Gear.run() + 12
+        3   Wheel   0x0000000104f06000 main + 12
+
+        """ + Self.images
+    for text in [start + "\nThe whole report:\n\n" + report, report + "\nThe part that matters:\n\n" + start] {
+      let folder = try TemporaryFolder()
+      try folder.write(Array(text.utf8), to: "report.crash")
+      let result = try Tool.shell("crashpadctl inspect report.crash; crashpadctl symbolize report.crash", in: folder)
+      let details: Comment = "\(result.text)\(result.errorText)"
+      #expect(result.text.contains("1 thread, 3 modules") && !result.errorText.contains("second stack"), details)
+      #expect(result.text.contains(" 3  main") && !result.text.contains(" 4  "), details)
+    }
+  }
+
   @Test func `An image without a name is not known, and a thread of a report of no crash did not crash`() throws {
     let text = """
       Command:          Wheel

@@ -69,6 +69,11 @@ struct TextFrame {
     self.address = address
     self.offset = offset
   }
+
+  /// Whether two lines are of one frame.
+  func isSame(as other: TextFrame) -> Bool {
+    number == other.number && hasAddress == other.hasAddress && address == other.address && function == other.function
+  }
 }
 
 extension TextFrame {

@@ -117,6 +117,17 @@ struct CrashText {
   var elided: [(thread: Int, index: Int, levels: UInt64?)] = []
   /// The calls of the recursion whose frames are read.
   var recursionDepth: UInt64?
+  /// The stack whose thread had one before.
+  var repeated: RepeatedStack?
+
+  struct RepeatedStack {
+    let number: UInt64
+    /// The byte offset of its title.
+    let offset: Int
+    /// The number of its frames so far.
+    var count = 0
+  }
+
   var registers: [CPUContext.NamedRegister] = []
   /// Whether they are of a thread that the report does not list; then they become that thread's context.
   var isOfUnlisted = false

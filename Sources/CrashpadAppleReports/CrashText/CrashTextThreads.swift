@@ -38,15 +38,8 @@ extension CrashText {
     guard let colon = rest.first(of: ":") else { return false }
     let state = rest[..<colon].trimmed
     guard [0, 7, 8, 10, 11].contains(state.count) else { return false }
-    if let index = threadIndices[number], !frames.threads[index].isEmpty {
-      // The frames would be added to those of the first report.
-      builder.note(
-        ReportRules.damagedWrapping, at: content.startIndex,
-        found: .text("a second stack of thread \(number) follows, as of another report, and is not read"))
-      section = .ended
-      return true
-    }
     thread = threadIndex(number)
+    repeated = frames.threads[thread].isEmpty ? nil : RepeatedStack(number: number, offset: content.startIndex)
     if state.equals("Crashed") {
       builder.report.statesCrash = true
       if faultingNumber == nil { faultingNumber = number }
@@ -116,8 +109,28 @@ extension CrashText {
       guard frames.threads.indices.contains(index) else {
         return builder.note(ReportRules.badFrame, at: content.startIndex)
       }
-      frames.threads[index].append(frame)
+      if !isRepeated(frame, index) { frames.threads[index].append(frame) }
     }
+  }
+
+  /// Whether the frame is one of a stack that stands a second time, as people put the part that matters before or behind the report.
+  /// Another stack of the same number is that of another report, and all that follows.
+  private mutating func isRepeated(_ frame: TextFrame, _ index: Int) -> Bool {
+    guard let stack = repeated, section == .thread else { return false }
+    // The first may be the beginning alone.
+    guard stack.count < frames.threads[index].count else {
+      repeated = nil
+      return false
+    }
+    if frames.threads[index][stack.count].isSame(as: frame) {
+      repeated?.count += 1
+      return true
+    }
+    builder.note(
+      ReportRules.damagedWrapping, at: stack.offset,
+      found: .text("a second stack of thread \(stack.number) follows, as of another report, and is not read"))
+    section = .ended
+    return true
   }
 
   /// Adds that a frame is missing where a line with its number can't be read: mostly it is the last one, where the text is cut.
