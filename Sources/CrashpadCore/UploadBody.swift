@@ -27,12 +27,11 @@ struct UploadBody {
     var place = 0
     while parts.count < Self.mostParts, let head = Self.head(bytes, behind: place + boundary.count) {
       let (end, next) = Self.end(bytes, from: head.end, boundary)
-      guard let name = head.name else {
-        // Parts of mails have boundaries, too.
-        if parts.isEmpty { return nil }
-        continue
+      // Parts of mails have boundaries, too, and no names.
+      if head.name == nil, parts.isEmpty { return nil }
+      if let name = head.name {
+        parts.append(Part(name: name, content: ByteRange(offset: head.end, count: end - head.end)))
       }
-      parts.append(Part(name: name, content: ByteRange(offset: head.end, count: end - head.end)))
       guard let next else { break }
       place = next
     }

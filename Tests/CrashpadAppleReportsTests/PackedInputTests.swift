@@ -275,6 +275,15 @@ struct PackedInputTests {
     #expect(try inspect(Array(one.dropLast(44 + 2 * lineEnd.utf8.count))).text.contains("Orrery"))
   }
 
+  @Test("A part of the body of an upload without a name is passed over")
+  func namelessPart() throws {
+    let body = String(decoding: Self.body([("a.crash", Self.report)]), as: UTF8.self)
+    let cut = body.replacing(
+      "Content-Disposition: form-data; name=\"list_annotations\"", with: "Content-Type: text/plain")
+    let result = try inspect(Array(cut.utf8))
+    #expect(try result.status == 0 && result.text == inspect(Self.report).text)
+  }
+
   @Test("One of several dumps in the body of an upload is named, and a body without a dump is refused")
   func severalInBody() throws {
     let folder = try TemporaryFolder()
