@@ -74,19 +74,7 @@ extension RawSpan {
   }
 
   /// The offset of the first zero byte in `range`, or the end of the range.
-  public func firstZero(in range: ByteRange) -> Int {
-    var offset = range.offset
-    while offset + 8 <= range.end {
-      let eight = uint64(at: offset)
-      // A byte borrows into its top bit only if it is zero or if a lower byte was zero, so the lowest set bit is
-      // correct.
-      let zeros = (eight &- 0x0101_0101_0101_0101) & ~eight & 0x8080_8080_8080_8080
-      if zeros != 0 { return offset + zeros.trailingZeroBitCount / 8 }
-      offset += 8
-    }
-    while offset < range.end, uint8(at: offset) != 0 { offset += 1 }
-    return offset
-  }
+  public func firstZero(in range: ByteRange) -> Int { first(0, in: range) }
 
   /// The offset of the first byte in `range` that is `byte`, or the end of the range.
   package func first(_ byte: UInt8, in range: ByteRange) -> Int {
@@ -94,6 +82,8 @@ extension RawSpan {
     let pattern = UInt64(byte) &* 0x0101_0101_0101_0101
     while offset + 8 <= range.end {
       let eight = uint64(at: offset) ^ pattern
+      // A byte borrows into its top bit only if it is zero or if a lower byte was zero, so the lowest set bit is
+      // correct.
       let zeros = (eight &- 0x0101_0101_0101_0101) & ~eight & 0x8080_8080_8080_8080
       if zeros != 0 { return offset + zeros.trailingZeroBitCount / 8 }
       offset += 8
@@ -106,7 +96,7 @@ extension RawSpan {
   package func endOfLast(_ byte: UInt8, in range: ByteRange) -> Int {
     var end = range.end
     let pattern = UInt64(byte) &* 0x0101_0101_0101_0101
-    // Eight bytes without `byte` are skipped at once; see `firstZero`.
+    // Eight bytes without `byte` are skipped at once; see `first`.
     while end - 8 >= range.offset {
       let eight = uint64(at: end - 8) ^ pattern
       if (eight &- 0x0101_0101_0101_0101) & ~eight & 0x8080_8080_8080_8080 != 0 { break }

@@ -5,8 +5,8 @@ internal import CrashpadFiles
 
 /// The core in a report of Ubuntu's apport, `/var/crash/*.crash`: a field of a text, compressed and in base64.
 enum ApportReport {
-  /// The lines before and behind the field's name (problem_report.py). Each line of the value is base64 of its own.
-  private static let start = Array("ProblemType: Crash\n".utf8)
+  private static let start = Array("\(ApportText.firstLine)\n".utf8)
+  /// The field's name between the line before and the value (problem_report.py). Each line of the value is base64 of its own.
   private static let field = Array("\nCoreDump: base64\n".utf8)
   private static let blockSize = 64 << 10
 

@@ -84,22 +84,42 @@ extension DumpProcessor {
 }
 
 extension ProcessSnapshot {
-  /// Whether two snapshots are of one process at one moment: by its id, and the place of each thread. False where there are no
-  /// threads that could tell.
+  /// Whether two snapshots are of one process at one moment: they have the same time, process id and exception, and each thread
+  /// and module at the same place. False without a time, or without a thread whose registers are known: what is left may be the
+  /// same of two crashes.
   func isSameState(as other: ProcessSnapshot) -> Bool {
-    // A minidump has 32 bits for the time, and for ids.
-    func word(_ value: UInt64?) -> UInt32 { UInt32(truncatingIfNeeded: value ?? 0) }
-    let places = threads.compactMap(\.context)
-    return !places.isEmpty && threads.count == other.threads.count && modules.count == other.modules.count
-      && word(snapshotTime.map { UInt64(bitPattern: $0.seconds) })
-        == word(other.snapshotTime.map { UInt64(bitPattern: $0.seconds) })
-      && processID ?? 0 == other.processID ?? 0
-      && exception?.code == other.exception?.code && exception?.address == other.exception?.address
-      && zip(threads, other.threads).allSatisfy { own, other in
-        word(own.id) == word(other.id) && own.context?.stackPointer ?? 0 == other.context?.stackPointer ?? 0
-          && own.context?.instructionPointer ?? 0 == other.context?.instructionPointer ?? 0
-      }
-      && zip(modules, other.modules).allSatisfy { ($0.address ?? 0) == ($1.address ?? 0) }
+    guard let ownTime = snapshotTime, let otherTime = other.snapshotTime,
+      // A minidump has 32 bits for the time.
+      UInt32(truncatingIfNeeded: ownTime.seconds) == UInt32(truncatingIfNeeded: otherTime.seconds)
+    else { return false }
+    return threads.contains { $0.context != nil } && StateMark(self) == StateMark(other)
+  }
+}
+
+/// The facts that tell the states of processes apart. A minidump has 0 for what is not known, and 32 bits for the ids of threads.
+private struct StateMark: Equatable {
+  private struct Thread: Equatable {
+    let id: UInt32
+    let stackPointer: UInt64
+    let instructionPointer: UInt64
+  }
+
+  private let processID: Int32
+  private let exceptionCode: UInt32?
+  private let exceptionAddress: UInt64?
+  private let threads: [Thread]
+  private let modules: [UInt64]
+
+  init(_ snapshot: ProcessSnapshot) {
+    processID = snapshot.processID ?? 0
+    exceptionCode = snapshot.exception?.code
+    exceptionAddress = snapshot.exception?.address
+    threads = snapshot.threads.map {
+      Thread(
+        id: UInt32(truncatingIfNeeded: $0.id ?? 0), stackPointer: $0.context?.stackPointer ?? 0,
+        instructionPointer: $0.context?.instructionPointer ?? 0)
+    }
+    modules = snapshot.modules.map { $0.address ?? 0 }
   }
 }
 

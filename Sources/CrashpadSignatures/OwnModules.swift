@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import CrashpadBytes
+internal import CrashpadMeaning
 package import CrashpadSnapshot
 
 /// Tells the modules of the application from those of the system and of language runtimes: by their paths, and where a
@@ -16,8 +17,8 @@ package struct OwnModules: Sendable {
   private let bundleID: String?
   /// The modules whose main function started the process.
   private let mainModules: [Int]
-  /// For each module of a report without paths, whether its code is where the system has its own; nil if that is not known.
-  private let isInSharedCache: [Bool?]
+  /// The modules of a report whose code is where the system has its own. The places of others may not be known.
+  private let modulesInSharedCache: Set<Int>
 
   /// - Parameters:
   ///   - additional: paths and names of modules that count as the application's, whatever else is known of them.
@@ -31,7 +32,7 @@ package struct OwnModules: Sendable {
     processName = snapshot.report?.processName.flatMap { $0.isEmpty ? nil : $0 }
     bundleID = snapshot.report?.bundleID.flatMap { $0.isEmpty ? nil : $0 }
     mainModules = isReport ? Self.mainModules(snapshot) : []
-    isInSharedCache = isReport ? SharedCachePlaces.of(snapshot) : []
+    modulesInSharedCache = isReport ? SharedCachePlaces.modules(snapshot) : []
   }
 
   /// - Parameters:
@@ -57,12 +58,14 @@ package struct OwnModules: Sendable {
   // MARK: Names without paths
 
   private func containsName(_ name: String, _ index: Int) -> Bool {
-    guard !name.isEmpty, name != "???", !Self.systemNames.contains(where: { $0.matches(name) }) else { return false }
+    guard !PlaceholderNames.isMissingModule(name), !Self.systemNames.contains(where: { $0.matches(name) }) else {
+      return false
+    }
     // Debug builds of Xcode have the program's code in a library beside it.
     if let processName, name == processName || name == processName + ".debug.dylib" { return true }
     if name == "__preview.dylib" || name == bundleID { return true }
     if mainModules.contains(index) { return true }
-    if isInSharedCache.indices.contains(index), isInSharedCache[index] == true { return false }
+    if modulesInSharedCache.contains(index) { return false }
     // An image that is in no list of the system's is inferred to be the program, or a library that came with it.
     return !SystemImages.contains(name)
   }
@@ -116,20 +119,22 @@ enum SharedCachePlaces {
   /// Images of programs begin here. A smaller number is no address, but an offset in a file.
   private static let lowest: UInt64 = 0x1_0000_0000
 
-  /// For each module, whether it is in the cache; nil without a frame whose address says so.
-  static func of(_ snapshot: ProcessSnapshot) -> [Bool?] {
-    var places = [Bool?](repeating: nil, count: snapshot.modules.count)
+  /// The modules whose frames have addresses in the cache, and none elsewhere.
+  static func modules(_ snapshot: ProcessSnapshot) -> Set<Int> {
     guard [.ios, .macos].contains(snapshot.system.operatingSystem), let start = start(snapshot.system.architecture)
     else {
-      return places
+      return []
     }
-    func add(_ frame: RecordedFrame) {
-      guard let module = frame.module, places.indices.contains(module), frame.address >= lowest else { return }
-      places[module] = frame.address >= start
+    var (cached, others): (Set<Int>, Set<Int>) = ([], [])
+    func add(_ frames: [RecordedFrame]?) {
+      for frame in frames ?? [] {
+        guard let module = frame.module, frame.address >= lowest else { continue }
+        if frame.address >= start { cached.insert(module) } else { others.insert(module) }
+      }
     }
-    for thread in snapshot.threads { for frame in thread.frames ?? [] { add(frame) } }
-    for frame in snapshot.report?.lastException ?? [] { add(frame) }
-    return places
+    for thread in snapshot.threads { add(thread.frames) }
+    add(snapshot.report?.lastException)
+    return cached.subtracting(others)
   }
 }
 

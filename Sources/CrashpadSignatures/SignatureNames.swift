@@ -115,7 +115,7 @@ final class SignatureNames: Sendable {
     if place.isGo, let file = function?.location?.file { symbol = symbol.map { GoName.wrapped($0, file: file) } }
     // Nim writes C: "turn__gear_57".
     if version != .first, function?.location?.file?.hasSuffix(".nim") == true {
-      symbol = symbol.map { $0.containsBytes("__") ? CName.withoutCounter($0) : $0 }
+      symbol = symbol.map { $0.containsBytes("__") ? CountedName.withoutCounter($0) : $0 }
     }
     var entry = entry(
       place, symbol, function?.location?.file, isInlined: false, version == .first ? nil : function,

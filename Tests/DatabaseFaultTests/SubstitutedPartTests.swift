@@ -24,14 +24,20 @@ struct SubstitutedPartTests {
     return (folder, try Tool.shell(start + script, in: folder))
   }
 
-  @Test("Two crashes under one uuid become two reports, in a forecast too", arguments: [true, false])
-  func twoCrashes(isRunBetween: Bool) throws {
-    let between = isRunBetween ? "crashpadctl process -q -d db; " : ""
-    let (folder, result) = try database(
+  /// A forecast and a run over two dumps with one uuid.
+  private func database(
+    withAlso dump: String, _ isRunBetween: Bool
+  ) throws -> (folder: TemporaryFolder, result: Tool.Outcome) {
+    try database(
       """
-      \(between)cp second "$P/b@\(Self.id)"
+      \(isRunBetween ? "crashpadctl process -q -d db; " : "")cp \(dump) "$P/b@\(Self.id)"
       crashpadctl process --dry-run -d db; crashpadctl process -v -d db
       """)
+  }
+
+  @Test("Two crashes under one uuid become two reports, in a forecast too", arguments: [true, false])
+  func twoCrashes(isRunBetween: Bool) throws {
+    let (folder, result) = try database(withAlso: "second", isRunBetween)
     #expect(!result.errorText.contains("made of it before"), "\(result.errorText)")
     #expect(result.errorText.contains("would be: \(isRunBetween ? 1 : 2) processed"), "\(result.errorText)")
     #expect(try folder.names(in: "db/pending").count { $0.hasSuffix(".dmp") } == 2)
@@ -39,12 +45,7 @@ struct SubstitutedPartTests {
 
   @Test("A dump whose report is there already is removed", arguments: [true, false])
   func sameCrash(isRunBetween: Bool) throws {
-    let between = isRunBetween ? "crashpadctl process -q -d db; " : ""
-    let (folder, result) = try database(
-      """
-      \(between)cp first "$P/b@\(Self.id)"
-      crashpadctl process --dry-run -d db; crashpadctl process -v -d db
-      """)
+    let (folder, result) = try database(withAlso: "first", isRunBetween)
     #expect(result.errorText.contains("would be: ") && result.errorText.contains("made of it before"))
     #expect(!result.errorText.contains("would be: 2 processed"))
     #expect(try folder.names(in: "db/pending").count { $0.hasSuffix(".dmp") } == 1)

@@ -106,6 +106,33 @@ struct DoctorHandlerTests {
     #expect(result.text.contains("crashes are not captured here") && result.text.hasSuffix("\n1\n"))
   }
 
+  @Test(
+    "The advice for a program that can't load the handler fits the reason",
+    arguments: [
+      ("another processor", "use crashpadctl and its handler library, built for the program's system"),
+      ("no loader", "install /lib/ld-gone.so"),
+      // Only root can give a file to another user.
+    ] + (geteuid() == 0 ? [("set-user-id", "start it as the user whose rights it gets")] : []))
+  func obstacles(_ reason: String, _ advice: String) throws {
+    let folder = try Self.folder()
+    var program = try folder.bytes(of: "server")
+    switch reason {
+    // The machine of Alpha.
+    case "another processor": program.replaceSubrange(18..<20, with: [0x26, 0x90])
+    case "no loader":
+      let loader = try #require(program.indices.first { program[$0...].starts(with: Array("/lib".utf8)) })
+      let end = try #require(program[loader...].firstIndex(of: 0))
+      let gone = Array("/lib/ld-gone.so".utf8)
+      program.replaceSubrange(loader..<end, with: gone + Array(repeating: 0, count: end - loader - gone.count))
+    default: break
+    }
+    try folder.write(program, to: "server")
+    let rights = reason == "set-user-id" ? "chown 12345 server && chmod 4755 server && " : ""
+    let result = try RunTests.shell("\(rights)crashpadctl doctor -d db -- ./server sigaction; echo $?", in: folder)
+    #expect(result.text.contains("to do: \(advice)"), "\(result.text)")
+    #expect(result.text.hasSuffix("\n1\n") && !result.text.contains("link it dynamically"))
+  }
+
   @Test("A running program, with the handler and without, which goes on", arguments: [true, false])
   func running(_ isHandled: Bool) throws {
     let folder = try Self.folder()

@@ -7,9 +7,12 @@ internal import CrashpadSnapshot
 /// may hold tells more, and is read in its place.
 ///
 /// A line "Key: value" begins a field; the lines of a longer value follow, each behind a blank (problem_report.py).
-enum ApportText {
+package enum ApportText {
+  /// The line that begins a report of a crash; apport reports other problems, too.
+  package static let firstLine = "ProblemType: Crash"
+
   static func isIn(_ lines: [TextBytes]) -> Bool {
-    lines.first { !$0.isEmpty }?.equals("ProblemType: Crash") == true
+    lines.first { !$0.isEmpty }?.equals(firstLine) == true
   }
 
   static func read(_ lines: [TextBytes], _ stacks: inout ToolStacks) {

@@ -77,6 +77,15 @@ package struct ReportFile: Sendable, Hashable {
   var stem: FileName { name.stem }
 }
 
+/// A report's place and times.
+package struct ReportTime: Sendable, Hashable {
+  package let file: ReportFile
+  /// `Report.creationTime`.
+  package let created: Int64
+  /// `Report.modifiedNanoseconds`.
+  package let modifiedNanoseconds: Int64
+}
+
 /// The content of `attachments/`.
 struct AttachmentFolders {
   let folder: Folder?
@@ -100,6 +109,21 @@ struct ReportReader {
 
   /// Returns nil if `name` is not the name of a report, or the report is gone.
   func read(_ name: FileName) throws(FileFailure) -> Report? {
+    guard let (id, stem, status, metadata) = try head(name) else { return nil }
+    return Report(
+      id: id, state: state, fileName: name, size: status.size, attachments: try attachments(of: stem),
+      metadata: metadata, modified: status.modified, modifiedNanoseconds: status.modifiedNanoseconds)
+  }
+
+  /// The same without a look at the attachments.
+  func time(_ name: FileName) throws(FileFailure) -> ReportTime? {
+    guard let (id, _, status, metadata) = try head(name) else { return nil }
+    return ReportTime(
+      file: ReportFile(id: id, state: state, name: name), created: metadata.value?.creationTime ?? status.modified,
+      modifiedNanoseconds: status.modifiedNanoseconds)
+  }
+
+  private func head(_ name: FileName) throws(FileFailure) -> (UUIDBytes, FileName, FileStatus, Report.Metadata)? {
     guard let stem = name.removing(suffix: DatabaseLayout.reportExtension),
       let id = stem.uuid, var status = try folder.status(name), status.kind == .regular
     else { return nil }
@@ -110,9 +134,7 @@ struct ReportReader {
       status = current
       metadata = try self.metadata(stem)
     }
-    return Report(
-      id: id, state: state, fileName: name, size: status.size, attachments: try attachments(of: stem),
-      metadata: metadata, modified: status.modified, modifiedNanoseconds: status.modifiedNanoseconds)
+    return (id, stem, status, metadata)
   }
 
   private func metadata(_ stem: FileName) throws(FileFailure) -> Report.Metadata {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 public import CrashpadFiles
 package import CrashpadSnapshot
-package import SystemPackage
 
 /// The reports in one state, and the failures to read others.
 public struct ReportListing: Sendable {
@@ -22,33 +21,39 @@ extension CrashDatabase {
     return listing
   }
 
-  /// The paths and creation times of the reports in `state`, for those who have no use for attachments. Throws `FileFailure`.
-  package func filesOfReports(
+  /// The times of the reports in `state`, in the order of the directory; their attachments are not looked at. Throws
+  /// `FileFailure`.
+  package func reportTimes(
     in state: ReportState
-  ) throws(FileFailure) -> (files: [(path: FilePath, created: Int64, nanoseconds: Int64)], failures: [FileFailure]) {
-    var files: [(path: FilePath, created: Int64, nanoseconds: Int64)] = []
-    let listing = try forEachReport(in: state, withAttachments: false) {
-      files.append((path(of: $0), $0.creationTime, $0.modifiedNanoseconds))
+  ) throws(FileFailure) -> (reports: [ReportTime], failures: [FileFailure]) {
+    var reports: [ReportTime] = []
+    guard let folder = try folder(state.folderName) else { return (reports, []) }
+    let reader = ReportReader(state, folder, attachments: nil, root: root)
+    let listing = try read(folder) { name throws(FileFailure) in
+      if let time = try reader.time(name) { reports.append(time) }
     }
-    return (files, listing.failures)
+    return (reports, listing.failures)
   }
 
   /// Calls `body` for each report in `state`, in the order of the directory. Throws `FileFailure`.
   ///
-  /// - Parameter withAttachments: whether attachments are looked for; without, reports seem to have none.
   /// - Returns: a listing without the reports.
-  package func forEachReport(
-    in state: ReportState, withAttachments: Bool = true, _ body: (Report) -> Void
+  package func forEachReport(in state: ReportState, _ body: (Report) -> Void) throws(FileFailure) -> ReportListing {
+    guard let folder = try folder(state.folderName) else { return ReportListing() }
+    let reader = ReportReader(state, folder, attachments: try attachmentFolders(), root: root)
+    return try read(folder) { name throws(FileFailure) in
+      if let report = try reader.read(name) { body(report) }
+    }
+  }
+
+  /// Calls `body` for each name of a report's file in a directory. What it throws is a failure of that report alone.
+  private func read(
+    _ folder: Folder, _ body: (FileName) throws(FileFailure) -> Void
   ) throws(FileFailure) -> ReportListing {
     var listing = ReportListing()
-    guard let folder = try folder(state.folderName) else { return listing }
-    let attachments = withAttachments ? try attachmentFolders() : AttachmentFolders(folder: nil, names: [])
-    let reader = ReportReader(state, folder, attachments: attachments, root: root)
     try folder.forEachName { name throws(FileFailure) in
       if name.hasSuffix(DatabaseLayout.reportExtension) {
-        do throws(FileFailure) { if let report = try reader.read(name) { body(report) } } catch {
-          listing.failures.append(error)
-        }
+        do throws(FileFailure) { try body(name) } catch { listing.failures.append(error) }
       } else if name.hasSuffix(DatabaseLayout.lockExtension),
         let stem = name.removing(suffix: DatabaseLayout.lockExtension), let id = UUIDBytes(text: stem.text)
       {

@@ -36,8 +36,8 @@ extension CrashDatabase {
     return try reader.read(upperCase)
   }
 
-  /// The failure to use what stands in the place of a report's file: a link, a directory, or anything else that is none. Nil if nothing
-  /// is there, or the report itself. Throws `FileFailure`.
+  /// The failure to use what stands in the place of a report's file: a link, a directory, or anything else that is not a regular
+  /// file. Nil if nothing stands there, or a regular file. Throws `FileFailure`.
   package func obstacle(to id: UUIDBytes) throws(FileFailure) -> FileFailure? {
     for state in ReportState.allCases {
       let name = DatabaseLayout.report(id)
@@ -53,7 +53,7 @@ extension CrashDatabase {
     path(of: report.file)
   }
 
-  /// The same of a report that was not read.
+  /// The path of a report's file, which need not be read for it.
   package func path(of report: ReportFile) -> FilePath {
     path.appending(report.state.folderName).appending(report.name)
   }

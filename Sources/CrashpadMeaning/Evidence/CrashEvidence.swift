@@ -131,7 +131,7 @@ package struct CrashEvidence: Sendable {
         $0.module == nil && $0.function == nil && $0.address ?? 0 != 0 && !$0.isUnloaded
       }
       return places + frames.count { $0.module == nil && $0.function != nil && !$0.isUnloaded }
-        + frames.count { $0.module.map { $0.isEmpty || $0 == "???" } ?? false }
+        + frames.count { $0.module.map { PlaceholderNames.isMissingModule($0) } ?? false }
     }
 
     /// The number of innermost frames that belong to a handler of signals or of exceptions that nothing caught: the program's

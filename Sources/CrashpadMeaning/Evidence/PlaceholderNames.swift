@@ -10,6 +10,9 @@ package enum PlaceholderNames {
     return name.utf8.index(after: close) == name.utf8.endIndex
   }
 
+  /// Whether a module's name says nothing: reports write "???" for a module that is not known.
+  package static func isMissingModule(_ name: String) -> Bool { name.isEmpty || name == "???" }
+
   /// Names of what the linker merged, of what a service left out, and of the whole code of a program in Dart.
   private static let many: Set<String> = [
     "<redacted>", "<deduplicated_symbol>", "<compiler-generated>", "kDartIsolateSnapshotInstructions",

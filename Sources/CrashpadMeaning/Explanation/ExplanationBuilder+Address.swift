@@ -60,10 +60,10 @@ extension ExplanationBuilder {
     return counter & bits == address & bits
   }
 
-  /// The part of a stack above its pointer that surely is the stack.
+  /// The part above the stack pointer that is most likely the stack: threads have stacks of 1 MiB and more.
   private static let stackAbove: UInt64 = 1 << 20
 
-  /// Whether memory that is there, but is no code, is the thread's own stack.
+  /// Whether memory that is there, but is no code, is most likely the thread's own stack.
   private func isOnStack(_ address: UInt64, _ exception: ExceptionSnapshot) -> Bool {
     guard exception.kind == .linuxSignal, exception.isInfoKnown, exception.info == 2,
       let pointer = exception.context?.stackPointer, pointer > 0
@@ -76,7 +76,7 @@ extension ExplanationBuilder {
     let start = "The program counter is in no module: "
     if isOnStack {
       return start
-        + "it is in the thread's own stack, which may not run as code. Nested functions of C are made there; or a return"
+        + "it is close above the stack pointer, most likely in the thread's own stack, which may not run as code. Nested functions of C are made there; or a return"
         + " address or a pointer to a function was overwritten."
     }
     if isJump {

@@ -301,25 +301,8 @@ enum GoName {
   }
 }
 
-/// Names of C, without what the C library marks its copies for processors with, and of languages whose compilers write such names.
+/// Names of C, without what the C library marks its copies for processors with.
 enum CName {
-  /// Whether it is a named function of OCaml: `camlStore__work_166`, `camlStore.work_166` from OCaml 5.1 on. The number of one
-  /// without a name, `camlStore__fun_667`, is all that tells it from others.
-  private static func isOCaml(_ name: NameText) -> Bool {
-    guard name.hasPrefix("caml"), let initial = name.bytes.dropFirst(4).first, (0x41...0x5a).contains(initial) else {
-      return false
-    }
-    return (name.contains("__") || name.contains(".")) && !name.contains("__fun_") && !name.contains(".fun_")
-  }
-
-  /// The name without the number that the compiler counts up for each definition of the module: each edit changes it.
-  static func withoutCounter(_ name: String) -> String {
-    let digits = name.utf8.reversed().prefix(while: NameText.isDigit).count
-    let end = name.utf8.count - digits
-    guard digits > 0, end > 1, Array(name.utf8)[end - 1] == UInt8(ascii: "_") else { return name }
-    return String(decoding: name.utf8.prefix(end - 1), as: UTF8.self)
-  }
-
   private static let variants: Set<String> = [
     "sse2", "sse3", "ssse3", "sse4", "sse42", "sse4_1", "sse4_2", "avx", "avx2", "avx512", "avx512bw", "avx512vl",
     "evex", "evex256",
@@ -334,7 +317,7 @@ enum CName {
   static func normalized(_ name: NameText, _ version: RuleVersion) -> String {
     var name = name
     if name.drop(prefix: "__GI_") { return name.text }
-    if version != .first, isOCaml(name) { return withoutCounter(name.text) }
+    if version != .first, let name = CountedName.normalized(name) { return name }
     let parts = name.text.split(separator: "_", omittingEmptySubsequences: false)
     var count = parts.count
     while count > 1, variants.contains(String(parts[count - 1])) { count -= 1 }

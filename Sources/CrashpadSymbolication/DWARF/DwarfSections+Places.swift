@@ -54,7 +54,8 @@ extension DwarfSections {
   /// Deeper than types of one call nest: a state of a tuple of an object.
   private static let mostTemplates = 4
 
-  /// The place of the first lambda that a template was made for, by way of another template or not; nil if there is none.
+  /// The place of the first lambda among a template's arguments, or among those of templates that are its arguments; nil if there is
+  /// none.
   private func lambdaPlace(ofTemplateAt offset: UInt64, depth: Int) -> LambdaPlace? {
     for type in templateTypes(at: offset) {
       if let place = lambdaPlace(ofTypeAt: type) { return place }

@@ -32,7 +32,7 @@ struct StackText {
       let lack =
         open == 0
         ? "\(missing == 1 ? "has" : "have") no symbols"
-        : "\(missing == 1 ? "is" : "are") without symbols, and a server that may have them could not be asked"
+        : "\(missing == 1 ? "is" : "are") without symbols, and a symbol server that may have them could not be asked"
       let note =
         "\(grouped(missing)) of \(TextFormat.count(modules.count, "module")) in these stacks "
         + "\(lack); --missing lists \(missing == 1 ? "it" : "them")"

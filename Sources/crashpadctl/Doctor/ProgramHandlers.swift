@@ -144,8 +144,8 @@ struct ProgramHandlers {
     /// The program ended before it was examined.
     case ended(Supervisor.End)
     case notStarted(Errno)
-    /// The handler can't be loaded into the program, for this reason.
-    case obstacle(String)
+    /// The handler can't be preloaded into the program.
+    case obstacle(ProgramFile.Obstacle, ProgramFile)
     /// The library, or a place for the dumps, is missing.
     case notTried
   }
@@ -161,7 +161,7 @@ struct ProgramHandlers {
     if let path = candidates.executable, case let file = ProgramFile(path, search: search),
       let obstacle = file.obstacles.first
     {
-      return .obstacle(RunSentences.obstacle(obstacle, file))
+      return .obstacle(obstacle, file)
     }
     var start = ProgramStart(
       forProgram: program, environment: environment.applied(to: ProgramStart.ownEnvironment), candidates: candidates)
@@ -216,10 +216,8 @@ extension DoctorChecks {
       add(
         "handlers", .note, "\(program) ended \(how) before it could be examined", unknown,
         "use a program that keeps running")
-    case .obstacle(let sentence):
-      add(
-        "handlers", .missing, sentence, nil,
-        "link it dynamically, or let it capture them itself with the client library")
+    case .obstacle(let obstacle, let file):
+      add("handlers", .missing, RunSentences.obstacle(obstacle, file), nil, RunSentences.remedy(obstacle))
     case .notTried: add("handlers", .note, "\(program) was not started, as the checks above failed", unknown)
     }
   }

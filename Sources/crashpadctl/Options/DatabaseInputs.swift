@@ -57,9 +57,9 @@ struct DatabaseInputs {
     var paths: [String] = []
     for state in ReportState.allCases {
       do {
-        let found = try database.filesOfReports(in: state)
+        let found = try database.reportTimes(in: state)
         failures += found.failures
-        paths += found.files.map { ArgumentText.text($0.path.bytes) }
+        paths += found.reports.map { ArgumentText.text(database.path(of: $0.file).bytes) }
       } catch { failures.append(error) }
     }
     let pending = path.appending(DatabaseLayout.pendingDumps)
@@ -101,10 +101,12 @@ struct DatabaseInputs {
     }
     if formats.contains(.minidump) {
       for state in ReportState.allCases {
-        let found = try database.filesOfReports(in: state)
+        let found = try database.reportTimes(in: state)
         // The newest crash may be one of these.
         failures += found.failures
-        for file in found.files { consider(file.created, file.nanoseconds, file.path) }
+        for report in found.reports {
+          consider(report.created, report.modifiedNanoseconds, database.path(of: report.file))
+        }
       }
     }
     if formats.contains(.intermediateDump) {

@@ -173,7 +173,7 @@ struct RedactPrinter: Sendable {
   }
 
   private func printText(_ input: InputList.Input, _ report: RedactionReport, output: FilePath?) {
-    let sizes = "(\(grouped(report.outputByteCount)) bytes, before \(grouped(report.inputByteCount)))"
+    let sizes = "(\(grouped(report.outputByteCount)) bytes, was \(grouped(report.inputByteCount)))"
     let place = output.map { " to \(TextFormat.printable($0))" } ?? ""
     Terminal.error("\(input.name): \(redacted)\(place) \(sizes)")
     for line in RedactionText.lines(report) { Terminal.error("  " + line) }

@@ -27,6 +27,16 @@ enum RunSentences {
     }
   }
 
+  /// The advice for such a program.
+  static func remedy(_ obstacle: ProgramFile.Obstacle) -> String {
+    switch obstacle {
+    case .isStatic: "link it dynamically, or let it capture them itself with the client library"
+    case .otherMachine, .otherLoader: "use crashpadctl and its handler library, built for the program's system"
+    case .missingLoader(let loader): "install \(TextFormat.printable(loader)), the program's loader"
+    case .getsRights: "start it as the user whose rights it gets, or let it capture them itself with the client library"
+    }
+  }
+
   /// The path of the library, or why there is none.
   static func library(_ search: HandlerLibrary.Search) -> String {
     switch search {
