@@ -20,7 +20,8 @@ extension CoreReader {
         first.offset == 0 ? ElfImage(at: first.start, in: space, pageSize: pageSize, budget: &budget, bytes) : nil
       let isModule = first.offset == 0 && (image != nil || space.bytes(at: first.start, count: 4) == nil)
       var end = first.end
-      var (isExecutable, isExamined) = (isExecutable(first) ?? false, isExecutable(first) != nil)
+      // Whether each mapping may run; nil of one that the core does not list.
+      var canRun = [isExecutable(first)]
       var next = index + 1
       while next < mappings.count, case let mapping = mappings[next],
         bytes.compare(mapping.name, first.name, in: bytes) == 0
@@ -34,13 +35,12 @@ extension CoreReader {
           break
         }
         end = max(end, mapping.end)
-        isExecutable = isExecutable || self.isExecutable(mapping) ?? false
-        isExamined = isExamined && self.isExecutable(mapping) != nil
+        canRun.append(isExecutable(mapping))
         next += 1
       }
       // Code that is mapped without the right to run is only read.
-      let isRead = isExamined && !isExecutable && image?.hasCode == true
-      if isModule, image != nil || isExecutable, !isRead {
+      let isRead = image?.hasCode == true && canRun.allSatisfy { $0 == false }
+      if isModule, image != nil || canRun.contains(true), !isRead {
         guard spend(Price.module, at: first.name.offset, path: "NT_FILE") else { break }
         var module = ModuleSnapshot()
         module.name = withoutDeletionMark(first.name, bytes)

@@ -25,6 +25,7 @@ extension CoreReader {
     first.isAddressKnown = fault.address != nil
     first.address = fault.address ?? 0
     first.context = exception.context
+    first.isRaisedAgain = true
     snapshot.exception = first
   }
 

@@ -83,6 +83,9 @@ public struct ExceptionSnapshot: Sendable {
   package var isAddressKnown = true
   /// The address of the fault; 0 if the exception has none.
   public var address: UInt64 = 0
+  /// Whether the input has a signal that a handler of the program sent again, and this is the fault before it: by a record of the
+  /// kernel's that was found in the memory, with the registers of the thread.
+  package var isRaisedAgain = false
   /// The process that sent the signal; nil if none did, or it is not known.
   public var sender: SignalSender?
   /// All codes of the exception, its type first.

@@ -278,16 +278,16 @@ package struct CrashFactList: Sendable {
     return " (local zone \([name, TextFormat.offset(seconds: offset)].compactMap { $0 }.joined(separator: ", ")))"
   }
 
-  /// The architecture, with the narrow pointers of a watch's processor where the report states them.
-  private var architectureName: String {
+  /// The architecture, with the narrow pointers of a watch's processor where the report states them; nil if it is not known, but the
+  /// device is.
+  private var architectureName: String? {
     let architecture = snapshot.system.architecture
-    // The name of a device says all that is known.
-    let name = architecture == .unknown && view.line(snapshot.system.machine) != nil ? "" : architecture.rawValue
     let type = snapshot.report?.codeType?.lowercased().split(separator: " ").first.map(String.init)
     if type == "arm64_32" || type == "arm-64_32" { return "arm64_32" }
     // Processors that no reader knows more of: "PPC (Native)".
-    if snapshot.system.architecture == .unknown, let type { return TextFormat.printable(type) }
-    return name + (snapshot.report?.isTranslated == true ? " (translated by Rosetta)" : "")
+    if architecture == .unknown, let type { return TextFormat.printable(type) }
+    if architecture == .unknown, view.line(snapshot.system.machine) != nil { return nil }
+    return architecture.rawValue + (snapshot.report?.isTranslated == true ? " (translated by Rosetta)" : "")
   }
 
   private mutating func describeSystem() {
@@ -301,7 +301,7 @@ package struct CrashFactList: Sendable {
       hasProcessor && system.architecture == .x86 ? nil : view.line(system.cpuVendor),
       hasProcessor ? view.processorText : nil, cpus,
     ]
-    add("Device", machine.compactMap { $0 }.filter { !$0.isEmpty }.joined(separator: ", "))
+    add("Device", machine.compactMap { $0 }.joined(separator: ", "))
     add("System", view.systemLine)
     add("Kernel", isHead || view.distribution == nil ? nil : view.kernel)
     if !isHead, let memory = system.memory, let page = system.pageSize {

@@ -59,6 +59,7 @@ struct KernelCoreTests {
     let details: Comment = "\(outcome.text)\(outcome.errorText)"
     #expect(outcome.text.contains("3 bad-access[null] · total"), details)
     #expect(outcome.text.contains("SIGSEGV / SEGV_MAPERR at 0x10") && !outcome.text.contains("SI_TKILL"), details)
+    #expect(outcome.text.contains("Inferred: ") && outcome.text.contains("raised the signal again"), details)
   }
 
   @Test func `A signal that the program raises without a fault is told as one`() throws {

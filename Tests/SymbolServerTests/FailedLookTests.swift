@@ -118,7 +118,7 @@ struct FailedLookTests {
     #expect(down.status == 75 && !down.errorText.contains("FAILED"), "\(down.errorText)")
     #expect(down.errorText.contains("is not known"))
     let stack = try server.run("symbolize").text
-    #expect(stack.contains("a server that may have them could not be asked"), "\(stack)")
+    #expect(stack.contains("a symbol server that may have them could not be asked"), "\(stack)")
     server.answer(404)
     #expect(try server.run("symbols check --module Example").status == 1)
     try server.forget()

@@ -36,6 +36,7 @@ extension ExplanationBuilder {
     if crash.lacksStackForHandler { explainFullStack(exception, description.title) }
     explainRaise(exception, description.title)
     if let last = crash.handlerSignal { explainEnd(byHandlerOf: exception, last) }
+    explainRaisedAgain(exception)
     addSignature(exception)
     if explainHandler(exception) { return addStacks() }
     addAddress(exception)
@@ -79,6 +80,17 @@ extension ExplanationBuilder {
       note("The kernel called a handler of the program for the \(isSent ? "signal" : "fault")", thread, frame: -1)
     }
     if !exception.isAddressKnown { result.notKnown.append("The address of the fault: it was removed from the dump.") }
+  }
+
+  /// The fault is not that of the core's note, but that of a record which was left in the memory.
+  private mutating func explainRaisedAgain(_ exception: ExceptionSnapshot) {
+    guard exception.isRaisedAgain else { return }
+    let signal = SignalNames.linux.name(of: exception.code)
+    note(
+      "The core's note has \(signal) as the process sent it to itself, at an instruction that sends nothing. The kernel's record of "
+        + "a fault there, with the same stack pointer, is still in the memory: a handler of the program raised the signal again."
+    )
+    result.certainty = .inferred
   }
 
   /// Names the process that sent a signal in place of what the table says of all signals.

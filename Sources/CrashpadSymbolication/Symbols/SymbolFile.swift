@@ -26,7 +26,9 @@ package protocol SymbolFile: AnyObject, Sendable {
   func symbolize(_ offset: UInt64) -> SymbolizedAddress?
   /// The functions through which the call led that returns to an offset; empty if debug information does not say.
   ///
-  /// - Parameter callee: the function in which it ended, as the symbols have it; nil if that is not known.
+  /// - Parameters:
+  ///   - callee: the function in which it ended, as the symbols have it; nil if that is not known.
+  ///   - place: an offset in that function; nil if it is in another module.
   func callPath(returningTo offset: UInt64, to callee: String?, at place: UInt64?) -> [CalledFunction]
   /// The start of the function that contains an offset, also as an offset.
   func functionAddress(_ offset: UInt64) -> UInt64?
