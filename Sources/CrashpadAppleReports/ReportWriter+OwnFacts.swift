@@ -72,6 +72,7 @@ extension ReportWriter {
       json.member("code", exception.code)
       if exception.isAddressKnown { json.member("address", exception.address) }
       if exception.isInfoKnown { json.member("info", exception.info) }
+      if exception.isRaisedAgain { json.member("raisedAgain", true) }
       guard let sender = exception.sender else { return }
       json.object("sender") { json in
         json.member("pid", sender.processID)

@@ -22,6 +22,8 @@ struct PointerRule: Sendable {
   private let keepsSmallNumbers: Bool
   /// The greatest values that stay at some addresses: those of a handler's record that say for which fault it was called.
   private var limits: [UInt64: UInt64] = [:]
+  /// The places of the fault's address in such records. An address in a stack, or in the guard below it, tells of no data.
+  private var faultPlaces: Set<UInt64> = []
   /// The addresses of the codes in such records. Those of sent signals are negative.
   private var codes: Set<UInt64> = []
   private static let codesOfSent: Set<UInt64> = [0xffff_ffff, 0xffff_fffa]
@@ -58,7 +60,13 @@ struct PointerRule: Sendable {
     for address in addresses {
       for (place, limit) in Self.faultLimits { limits[address &+ place] = limit }
       codes.insert(address &+ SignalFrame64.code)
+      faultPlaces.formUnion([address &+ SignalFrame64.pageFaultAddress, address &+ SignalFrame64.faultAddress])
     }
+  }
+
+  private func isOfFault(_ word: UInt64, at place: UInt64) -> Bool {
+    guard let limit = limits[place] else { return isCodeOfSent(word, at: place) }
+    return word <= limit || faultPlaces.contains(place) && stacks.contains(word) || isCodeOfSent(word, at: place)
   }
 
   private func isCodeOfSent(_ word: UInt64, at place: UInt64) -> Bool {
@@ -123,7 +131,7 @@ struct PointerRule: Sendable {
     var place = address &+ UInt64(lead)
     while offset + wordSize <= range.end {
       let word = word(at: offset, bytes)
-      let isOfFault = !limits.isEmpty && (limits[place].map { word <= $0 } == true || isCodeOfSent(word, at: place))
+      let isOfFault = !limits.isEmpty && isOfFault(word, at: place)
       body(word, isOfFault || keeps(word) || (followsFramePointer && isSignedCodeAddress(word)))
       followsFramePointer =
         !masks.isEmpty && (word == 0 || (isStackAddress(word) && word & ~Self.asynchronousFrame > place))

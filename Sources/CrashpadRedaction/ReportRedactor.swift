@@ -159,6 +159,7 @@ struct ReportRedactor {
     copy.isInfoKnown = exception.isInfoKnown
     copy.address = exception.address
     copy.isAddressKnown = exception.isAddressKnown
+    copy.isRaisedAgain = exception.isRaisedAgain
     copy.codes = exception.codes
     copy.sender = exception.sender
     copy.signal = exception.signal

@@ -26,6 +26,9 @@ struct CrashKind: Sendable {
   var isJumpOutOfCode = false
   /// The number of innermost frames of a handler that ended the process for a fault further out: no part of it.
   var handlerDepth = 0
+  /// The kind of the first of several faults, whose handler faulted, and the number of frames inside of it. Different faults lead to
+  /// one in a handler.
+  var earlier: (text: String, depth: Int)?
   /// The function and the class of an error in a language that has no frames in the stack.
   var words: [String] = []
   /// The bundle id or the name of the process of a report, or a dump's executable, which tells crashes without a stack apart.

@@ -39,16 +39,25 @@ extension Signature {
   static func kindAndStack(
     _ snapshot: ProcessSnapshot, _ file: InputFile, _ symbolization: Symbolization?, _ options: SignatureOptions
   ) -> (CrashKind, Stack) {
-    let kind = CrashKind(snapshot, options.version)
+    var kind = CrashKind(snapshot, options.version)
     let stack = stack(snapshot, file, symbolization, kind, options)
-    guard options.version != .first, kind.place == .crashedThread, let thread = stack.thread,
-      let ended = Symbolization.endedByHandler(thread, snapshot)
-    else { return (kind, stack) }
-    var fault = CrashKind(ended.snapshot, options.version)
+    guard options.version != .first, kind.place == .crashedThread, let thread = stack.thread else {
+      return (kind, stack)
+    }
+    if let earlier = Symbolization.earlierFaults(thread, snapshot).last {
+      kind.earlier = (self.kind(of: earlier, options).text, earlier.frame + 1)
+    }
+    guard let ended = Symbolization.endedByHandler(thread, snapshot) else { return (kind, stack) }
+    var fault = self.kind(of: ended, options)
     fault.handlerDepth = ended.frame + 1
-    // Only small numbers stay in a redacted dump.
-    if ended.fault.address == nil, fault.text == "bad-access" { fault.text = "bad-access[wild]" }
     return (fault, stack)
+  }
+
+  private static func kind(of interrupted: Symbolization.InterruptedFault, _ options: SignatureOptions) -> CrashKind {
+    var kind = CrashKind(interrupted.snapshot, options.version)
+    // Only small numbers stay in a redacted dump.
+    if interrupted.fault.address == nil, kind.text == "bad-access" { kind.text = "bad-access[wild]" }
+    return kind
   }
 
   /// The stack that a signature is made of.

@@ -20,6 +20,7 @@ struct SignatureChoice {
     nameKind(from: start)
     skipCallees(from: start)
     choose(from: start)
+    if let earlier = kind.earlier { takeEarlier(earlier.text, depth: earlier.depth, from: start) }
   }
 
   private static let noCode = "no-code"
@@ -80,6 +81,14 @@ struct SignatureChoice {
     "kill", "killpg", "sigqueue", "__sigqueue", "pthread_sigqueue", "syscall", "write", "__write", "writev", "__writev",
     "send", "__send", "__libc_send", "sendto", "__libc_sendto", "sendmsg", "__libc_sendmsg",
   ]
+
+  /// Adds the fault for which a handler was running that faulted itself.
+  private mutating func takeEarlier(_ text: String, depth: Int, from start: Int) {
+    guard let first = entries.firstIndex(where: { $0.frame >= depth }), start < first, kind.words.isEmpty else {
+      return
+    }
+    stack.addEarlier(text, at: entries.indices[first...].first { isOwn($0) }, depth: depth)
+  }
 
   // MARK: Position
 

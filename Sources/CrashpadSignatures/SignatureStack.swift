@@ -69,6 +69,20 @@ struct SignatureStack {
     add("no code", "no code")
   }
 
+  /// Adds an earlier fault whose handler was running.
+  ///
+  /// - Parameters:
+  ///   - index: the function of the program that has it; nil if there is none.
+  ///   - depth: the number of the first frame that is not the handler's.
+  mutating func addEarlier(_ kind: String, at index: Int?, depth: Int) {
+    let words = "after " + kind
+    add(words, words)
+    raw.append(words)
+    if let place = entries.first(where: { $0.frame >= depth && $0.isInApp && $0.raw != nil })?.raw { raw.append(place) }
+    guard let index else { return }
+    takeNext(index, "earlier-fault", "a handler of the program was running for a fault there")
+  }
+
   /// Takes words of a language's own stack, which has no frames here.
   mutating func takeWords(_ words: [String]) {
     isNamed = true

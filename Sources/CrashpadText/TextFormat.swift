@@ -114,6 +114,9 @@ package enum TextFormat {
     printable(path.bytes)
   }
 
+  /// Controls, and the ends of lines and paragraphs of Unicode.
+  private static let escaped: Set<Unicode.GeneralCategory> = [.control, .format, .lineSeparator, .paragraphSeparator]
+
   /// The text as one line, with control characters escaped that would move a terminal's cursor or change its colors.
   /// Bytes of an argument that are not UTF-8 become `\xNN`.
   package static func printable(_ text: String) -> String {
@@ -125,7 +128,7 @@ package enum TextFormat {
       case "\t": line += "\\t"
       case "\r": line += "\\r"
       case "\0": line += "\\0"
-      case _ where scalar.properties.generalCategory == .control || scalar.properties.generalCategory == .format:
+      case _ where escaped.contains(scalar.properties.generalCategory):
         line += "\\u{\(String(scalar.value, radix: 16))}"
       default:
         if let byte = ArgumentText.byte(of: scalar) {

@@ -78,6 +78,7 @@ extension CrashView {
     package var context: CPUContext? { snapshot.context }
     package var signal: UInt32? { snapshot.signal }
     package var isSimulated: Bool { snapshot.isSimulated }
+    package var isRaisedAgain: Bool { snapshot.isRaisedAgain }
   }
 
   /// Whether there is a stack of the crash. Texts that people paste may have one without an exception.

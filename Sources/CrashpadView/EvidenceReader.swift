@@ -76,6 +76,12 @@ package struct EvidenceReader: Sendable {
     evidence.lacksModules = snapshot.modules.isEmpty && snapshot.report == nil
     evidence.lacksStackForHandler = snapshot.lacksStackForHandler
     evidence.handlerSignal = ended == nil ? nil : snapshot.exception?.code
+    if let thread = result.threads.first(where: \.isCrashed) {
+      evidence.earlierFaults = result.earlierFaults(snapshot).compactMap { earlier in
+        let frame = thread.frames[...earlier.frame].reduce(0) { $0 + $1.lineCount }
+        return earlier.snapshot.exception.map { .init(exception: $0, frame: frame) }
+      }
+    }
     evidence.branch = Self.branch(snapshot, input, result)
     self.evidence = evidence
   }

@@ -88,17 +88,35 @@ enum PeerNames {
   static func adding(to message: String, for command: any Command.Type) -> String {
     let mark = "Unknown option '"
     guard let start = message.firstRange(of: mark)?.upperBound,
-      let end = message[start...].firstIndex(where: { $0 == "'" || $0 == "\n" }), message[end] == "'",
-      let row = options.first(where: {
-        $0.words.contains(String(message[start..<end])) && command.hasOption($0.option)
-      })
+      let end = message[start...].firstIndex(where: { $0 == "'" || $0 == "\n" }), message[end] == "'"
     else { return message }
+    let guess = "Did you mean '"
+    let other = message[end...].firstRange(of: guess).map { message[$0.upperBound...].prefix { $0 != "'" } }
+    guard let advice = advice(on: String(message[start..<end]), other.map { String($0) }, for: command) else {
+      return message
+    }
     var rest = message[message.index(after: end)...]
     if rest.first == "." { rest = rest.dropFirst() }
     // A name that is spelled alike is a worse guess.
-    if rest.hasPrefix(" Did you mean '"), let question = rest.firstIndex(of: "?") {
+    if rest.hasPrefix(" " + guess), let question = rest.firstIndex(of: "?") {
       rest = rest[rest.index(after: question)...]
     }
-    return message[...end] + ". " + row.advice + rest
+    return message[...end] + ". " + advice + rest
+  }
+
+  /// Options that each command has, which the parser does not suggest.
+  private static let ofAllCommands = ["--help", "--version"].map { ([$0], advice: "Did you mean '\($0)'?") }
+
+  /// The advice on an unknown option: that of a row, of one that is spelled alike, or nil.
+  ///
+  /// - Parameter other: the parser's guess.
+  private static func advice(on option: String, _ other: String?, for command: any Command.Type) -> String? {
+    let rows = options.filter { command.hasOption($0.option) }.map { ($0.words, advice: $0.advice) } + ofAllCommands
+    if let row = rows.first(where: { $0.0.contains(option) }) { return row.advice }
+    let long = rows.flatMap(\.0).filter { $0.hasPrefix("--") }
+    guard let near = Misspelling.nearest(to: option, among: long + [other].compactMap(\.self)), near != other else {
+      return nil
+    }
+    return rows.first { $0.0.contains(near) }?.advice
   }
 }

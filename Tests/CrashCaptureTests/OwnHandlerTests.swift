@@ -74,6 +74,40 @@ struct OwnHandlerTests {
 
   @Test(
     .enabled(if: ServerTests.path(of: "gcc") != nil, "gcc is not installed"),
+    arguments: [("0x10", "null", "total"), ("0x123456789", "wild", "total"), ("0", "stack-overflow", "deep")])
+  func `A fault in a handler is told apart by the fault for which it was called`(
+    _ address: String, _ kind: String, _ function: String
+  ) throws {
+    let folder = try TemporaryFolder()
+    var program = Self.source.replacing("END", with: "total((struct node *)8)").replacing(
+      "FLAGS", with: "SA_SIGINFO | SA_ONSTACK"
+    )
+    .replacing("WHERE", with: address).replacing(
+      "static void handle(", with: "static int total(struct node *);\nstatic void handle(")
+    if function == "deep" {
+      // The address of the fault is no multiple of eight.
+      program = program.replacing("return load(count) + 1;", with: "return deep(count) + load(count);").replacing(
+        "int main(",
+        with: """
+          __attribute__((noinline)) static int deep(int depth) {
+            volatile char room[500];
+            ((volatile int *)(room + 1))[0] = depth;
+            return deep(depth + 1) + room[7];
+          }
+          int main(
+          """)
+    }
+    try Data(program.utf8).write(to: folder.url("program.c"))
+    let outcome = try Tool.shell(Self.script.replacing("%@", with: "\(try HandlerLibrary.path())"), in: folder)
+    let details: Comment = "\(kind): \(outcome.text)\(outcome.errorText)"
+    #expect(
+      outcome.text.contains("5 bad-access[null] · total · after bad-access[\(kind)] · \(function)"), details)
+    #expect(outcome.text.contains("was running for an earlier fault, SIGSEGV / SEGV_MAPERR"), details)
+    #expect(outcome.text.contains("Look at the first fault (SIGSEGV)"), details)
+  }
+
+  @Test(
+    .enabled(if: ServerTests.path(of: "gcc") != nil, "gcc is not installed"),
     arguments: ["abort()", "raise(SIGABRT)"], ["pause();", "for (;;) room++;"])
   func `A signal that another process sent is the end in every form, though a handler ends the process`(
     _ end: String, _ wait: String

@@ -117,8 +117,16 @@ struct UnwrappingTests {
   @Test("Two wrappings, one inside of the other")
   func pairs() {
     var counts: [Outcome: Int] = [:]
-    for round in [169, 1175, 1194, 1566] + Array(0..<Soak.times(2000, or: 60)) {
-      // The first ones are of kinds that were read wrong.
+    var choice = Soak.random()
+    let unseen = (0..<Soak.times(1000, or: 0)).map { _ in choice.between(2000, 1 << 30) }
+    // The first ones are of kinds that were read wrong.
+    let known = [
+      169, 599, 1069, 1118, 1175, 1194, 1566, 1766, 412_950_011, 554_308_961, 633_570_387, 745_228_362, 773_682_866,
+      776_211_214,
+      793_342_467,
+      873_163_090, 934_146_856,
+    ]
+    for round in known + Array(0..<Soak.times(2000, or: 60)) + unseen {
       var random = SplitMix64(seed: UInt64(round), area: 30)
       let isText = random.oneIn(2)
       let reports = isText ? Self.texts : Self.json
@@ -130,6 +138,8 @@ struct UnwrappingTests {
       guard !inner.isRefused, !outer.isRefused, !outer.breaksLines, !outer.name.hasPrefix("mail of"),
         inner.name != outer.name || inner.name.hasPrefix("HTML entities"), !outer.name.hasPrefix("indented JSON"),
         !inner.name.hasPrefix("mail of"),
+        // A blank at the start of a broken line may be taken for that of the marks, and the line for one that ended at a blank.
+        !(inner.breaksLines && outer.name.hasSuffix("two widths")),
         // A mark of pages on a line with a time stamp leaves a blank line.
         inner.name != "pages",
         let text = String(bytes: inner.apply(report), encoding: .utf8), !text.contains("\0")

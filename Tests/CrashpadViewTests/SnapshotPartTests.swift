@@ -106,7 +106,7 @@ struct SnapshotPartTests {
       [
         "kind": "kind", "threadID": "thread_id", "code": "code", "info": "info", "address": "address", "codes": "codes",
         "context": "registers", "signal": "signal", "isInfoKnown": "info",
-        "isAddressKnown": "address", "sender": "sender",
+        "isAddressKnown": "address", "sender": "sender", "isRaisedAgain": "raised_again",
       ]))
 
   private static let module = Part(

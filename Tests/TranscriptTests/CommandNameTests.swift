@@ -43,6 +43,7 @@ struct CommandNameTests {
     arguments: [
       ("symbolize --json x", "Did you mean '--format json'?"),
       ("run --json true", "Did you mean '--format json'? To run"),
+      ("inspect --hlep x", "Did you mean '--help'?"), ("inspect --jsn x", "Did you mean '--format json'?"),
       ("inspect --dsym=x y", "Did you mean '--symbols'?"), ("process --db x", "Did you mean '--database'?"),
       ("prune -v", "Without --quiet, everything is printed."), ("unlock --verbose", "Without --quiet, everything"),
       ("convert --force x", "A file that exists is replaced"),

@@ -56,6 +56,7 @@ extension ReportBuilder {
     exception.isAddressKnown = value["address"] != nil
     exception.info = value["info"]?.uint32 ?? 0
     exception.isInfoKnown = value["info"] != nil
+    exception.isRaisedAgain = value["raisedAgain"]?.bool ?? false
     if let sender = value["sender"], let process = sender["pid"]?.uint32, let user = sender["uid"]?.uint32 {
       exception.sender = SignalSender(processID: process, userID: user, isItself: sender["isItself"]?.bool)
     }

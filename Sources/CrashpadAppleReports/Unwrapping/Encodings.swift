@@ -162,15 +162,22 @@ enum UnicodeBlanks {
 /// Lines of mails, in which "=" at the end continues a line, and "=3D" is a character.
 enum QuotedPrintable {
   static func remove(_ text: [UInt8]) -> Removal? {
-    guard let first = firstSoftEnd(text), !ReportAnchors.all(text).isEmpty else { return nil }
+    guard let first = firstSoftEnd(text),
+      !ReportAnchors.all(text).isEmpty || !MailParts.contents(of: text, encoding: "base64").isEmpty
+    else { return nil }
     // The heads of a mail's parts are not encoded.
     let part = MailParts.contents(of: text, encoding: "quoted-printable").first { range in
       range.contains(first) || firstSoftEnd(Array(text[range])) != nil
     }
     let range = part ?? 0..<text.count
     guard isEncoded(text[range]) else { return nil }
+    // The other parts of a mail may be reports, too.
+    let isAlone = [text[..<range.lowerBound], text[range.upperBound...]].allSatisfy {
+      ReportAnchors.all(Array($0)).isEmpty
+    }
+    let whole = isAlone ? range : 0..<text.count
     var copy = TextCopy(of: text)
-    var (start, index) = (0, range.lowerBound)
+    var (start, index) = (whole.lowerBound, range.lowerBound)
     while index < range.upperBound {
       guard text[index] == UInt8(ascii: "=") else {
         index += 1
@@ -188,7 +195,7 @@ enum QuotedPrintable {
       }
       start = index
     }
-    copy.copy(start..<text.count)
+    copy.copy(start..<whole.upperBound)
     return Removal(copy, "the text was quoted-printable, as in mails", at: first)
   }
 

@@ -15,6 +15,8 @@ enum LinePrefixes {
       return start[...last]
     }
     guard let prefix = PrefixForm.of(starts, in: text) else { return nil }
+    // Marks that are entities are no marks before all entities are characters.
+    if prefix.hasEntity, Markup.remove(text) != nil { return nil }
     var stripper = PrefixStripper(text, prefix, first.line.lowerBound)
     return stripper.removal()
   }
@@ -209,6 +211,12 @@ enum PrefixForm {
     }
   }
 
+  /// Whether it has a mark as HTML writes it.
+  var hasEntity: Bool {
+    guard case .constant(let prefix) = self else { return false }
+    return prefix.indices.contains { prefix[$0] == UInt8(ascii: "&") && Markup.entity(prefix, at: $0) != nil }
+  }
+
   /// Whether lines of others may stand between those of the report.
   var hasOwners: Bool {
     if case .log(let form) = self { return form.hasOwner }
@@ -234,6 +242,8 @@ private struct PrefixStripper {
   private var isFixed = true
   private var last: TextBytes = []
 
+  private let isTable: Bool
+
   /// Lines without the prefix that may stand between those with it.
   private static let maximumRun = 3
 
@@ -243,6 +253,7 @@ private struct PrefixStripper {
     self.anchor = anchor
     copy = TextCopy(of: text)
     width = TextLines(text).reduce(0) { max($0, LineBreaks.width($1)) }
+    isTable = Self.isTable(text, form)
   }
 
   mutating func removal() -> Removal? {
@@ -351,10 +362,17 @@ private struct PrefixStripper {
   }
 
   /// Whether the lines are those of a table: a bar ends them too.
-  private var isTable: Bool {
-    guard case .constant(let prefix) = form else { return false }
-    let marks = prefix[...].trimmed
-    return marks.first == UInt8(ascii: "|") || marks.last == UInt8(ascii: "|")
+  private static func isTable(_ text: [UInt8], _ form: PrefixForm) -> Bool {
+    let bar = UInt8(ascii: "|")
+    switch form {
+    case .constant(let prefix):
+      let marks = prefix[...].trimmed
+      return marks.first == bar || marks.last == bar
+    case .numbered(let separator):
+      return separator.contains(bar)
+        && TextLines(text).allSatisfy { form.length($0) == nil || $0.trimmed.last == bar }
+    case .log: return false
+    }
   }
 
   private mutating func countGap(_ line: TextBytes) {

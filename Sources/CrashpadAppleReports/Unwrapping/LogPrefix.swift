@@ -107,7 +107,7 @@ struct LogPrefix: Sendable {
     },
     // Console: the type, the time, the process and the message.
     row("the columns of Console") {
-      $0.letters(4...10) && $0.tab() && $0.clock() && $0.zone() && $0.tab() && $0.column()
+      $0.letters(4...10) && $0.tab() && $0.clock() && $0.zone() && $0.tab() && $0.lastColumn()
     },
     // Loggers of servers: the time, the level, the name.
     row("a time stamp and a level") {

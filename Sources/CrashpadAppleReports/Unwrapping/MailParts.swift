@@ -49,6 +49,9 @@ enum MailParts {
   static func decode(_ text: [UInt8]) -> Removal? {
     for range in contents(of: text, encoding: "base64") {
       let letters = text[range].filter { $0 > 0x20 }
+      // "=" ends the letters, or a line that was encoded again.
+      guard let end = letters.firstIndex(of: UInt8(ascii: "=")) ?? letters.indices.last, end + 2 >= letters.count
+      else { continue }
       let bytes = Base64.decode(String(decoding: letters, as: UTF8.self))
       guard !bytes.isEmpty, ReportFormat.of(bytes[...]) != nil || !ReportAnchors.all(bytes).isEmpty else { continue }
       var copy = TextCopy(of: text, capacity: bytes.count)

@@ -154,6 +154,10 @@ private struct MarkupFacts {
       let before = index == 0 ? 0x0a : text[index - 1]
       hasEntities =
         before == UInt8(ascii: "{") || before == UInt8(ascii: ",") || before == 0x0a || isInTitle(text, index)
+    case ">":
+      // A quotation that was escaped as a whole.
+      let line = text[..<index].suffix(64).lastIndex(of: 0x0a).map { $0 + 1 } ?? max(0, index - 64)
+      hasEntities = text[line..<index].allSatisfy { "&gt; *|".utf8.contains($0) }
     case "&":
       // A text that was escaped twice, or more often.
       hasEntities = Markup.entity([UInt8(ascii: "&")] + text[end...].prefix(11), at: 0) != nil

@@ -9,7 +9,9 @@ enum PlainReport {
     let start = unsafe bytes.extracting(first: 4096).withUnsafeBytes { unsafe Array($0) }
     let content = start.firstIndex { $0 > 0x20 && $0 != 0xef && $0 != 0xbb && $0 != 0xbf } ?? start.count
     guard content < start.count, ReportFormat.of(bytes) != nil else { return false }
-    let isJSON = start[content] == UInt8(ascii: "{") || start[content] == UInt8(ascii: "[")
+    // Time stamps of logs stand in brackets, too.
+    let isArray = ReportStart(bytes).isArray
+    let isJSON = start[content] == UInt8(ascii: "{") || isArray
     // A byte order mark, or lines that are indented.
     if content > 0, !isJSON, start[content - 1] != 0x0a { return false }
     guard isJSON ? isPlainJSON(start[content...], bytes) : isPlainText(start[content...]) else { return false }

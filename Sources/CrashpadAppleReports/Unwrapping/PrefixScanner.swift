@@ -52,6 +52,17 @@ struct PrefixScanner {
     return true
   }
 
+  /// The same before a message. The tab may be missing if nothing follows.
+  mutating func lastColumn() -> Bool {
+    if column() { return true }
+    guard !rest.isEmpty, rest.count < Self.longestName else { return false }
+    rest = rest.dropFirst(rest.count)
+    return true
+  }
+
+  /// In bytes.
+  private static let longestName = 64
+
   mutating func word() -> Bool {
     let word = rest.prefix { $0 != 0x20 && $0 != 0x09 }
     rest = rest[word.endIndex...]

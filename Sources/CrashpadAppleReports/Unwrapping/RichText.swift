@@ -4,6 +4,9 @@ enum RichText {
   static func remove(_ text: [UInt8]) -> Removal? {
     // Text may stand before the document, as before others.
     guard let start = text.prefix(65_536).first(of: "{\\rtf") else { return nil }
+    // The text before it on its line may stand before, and behind, all lines.
+    let line = text[..<start].lastIndex(of: 0x0a).map { $0 + 1 } ?? 0
+    if !text[line..<start].trimmed.isEmpty, LinePrefixes.remove(text) != nil { return nil }
     var reader = RichTextReader(text, from: start)
     reader.read()
     return Removal(reader.copy, "the text was an RTF document", at: start)
@@ -27,6 +30,8 @@ private struct RichTextReader {
   /// The bytes of other readers that are still to be skipped.
   private var pending = 0
   private var highSurrogate: UInt32?
+  /// Whether the group that is the document was closed.
+  private var hasEnded = false
   /// Editors escape all other characters: bytes of them are there if the document itself was copied as text.
   private let isUTF8: Bool
 
@@ -52,6 +57,11 @@ private struct RichTextReader {
       case UInt8(ascii: "}"):
         if let outer = groups.popLast() { group = outer }
         index += 1
+        if groups.isEmpty, !hasEnded {
+          // The document ends with its group. In a damaged one, more of the report may follow.
+          hasEnded = true
+          if ReportAnchors.all(Array(text[index...])).isEmpty { return }
+        }
       case UInt8(ascii: "\\"): control()
       case 0x0a, 0x0d: index += 1
       default:

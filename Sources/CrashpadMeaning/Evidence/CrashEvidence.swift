@@ -151,6 +151,16 @@ package struct CrashEvidence: Sendable {
     package var title: String { "thread \(number)" + ((queue ?? name).map { " (\($0))" } ?? "") }
   }
 
+  package struct EarlierFault: Sendable {
+    package let exception: ExceptionSnapshot
+    /// The index of the frame that has it.
+    package let frame: Int
+
+    package init(exception: ExceptionSnapshot, frame: Int) {
+      (self.exception, self.frame) = (exception, frame)
+    }
+  }
+
   package var exception: ExceptionSnapshot?
   /// Whether the input may have had an exception that can't be read.
   package var hasLostException = false
@@ -160,6 +170,8 @@ package struct CrashEvidence: Sendable {
   package var lacksStackForHandler = false
   /// The signal by which a handler of the program ended the process for the exception, which then is the fault.
   package var handlerSignal: UInt32?
+  /// The faults of the crashed thread whose handlers faulted themselves, the last one first.
+  package var earlierFaults: [EarlierFault] = []
   package var system: SystemSnapshot
   package var report: ReportSnapshot?
   package var processName: String?

@@ -37,6 +37,7 @@ extension ExplanationBuilder {
     explainRaise(exception, description.title)
     if let last = crash.handlerSignal { explainEnd(byHandlerOf: exception, last) }
     explainRaisedAgain(exception)
+    explainEarlierFaults()
     addSignature(exception)
     if explainHandler(exception) { return addStacks() }
     addAddress(exception)
@@ -91,6 +92,22 @@ extension ExplanationBuilder {
         + "a fault there, with the same stack pointer, is still in the memory: a handler of the program raised the signal again."
     )
     result.certainty = .inferred
+  }
+
+  /// A handler of the program faulted while it handled another fault, which came first.
+  private mutating func explainEarlierFaults() {
+    guard let thread = crash.crashedThread else { return }
+    for earlier in crash.earlierFaults where earlier.frame < thread.frames.count {
+      let title = ExceptionDescription(earlier.exception, crash.system).title
+      note(
+        "A handler of the program was running for an earlier fault, \(title), in \(thread.frames[earlier.frame].text)",
+        thread, frame: earlier.frame)
+    }
+    guard let first = crash.earlierFaults.last else { return }
+    let signal = SignalNames.linux.name(of: first.exception.code)
+    result.advice.insert(
+      "Look at the first fault (\(signal)), and at the handler for it: a handler that faults hides what it was called for.",
+      at: 0)
   }
 
   /// Names the process that sent a signal in place of what the table says of all signals.

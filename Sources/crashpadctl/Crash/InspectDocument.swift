@@ -145,6 +145,11 @@ struct InspectDocument {
     .object("sender", sender, "The process that sent the signal, if the dump has it.", .omittable) {
       $0.exception.sender
     },
+    .flag(
+      "raised_again",
+      "True if a handler of the program raised the signal again, and this is the fault before it, by the kernel's record of it in the "
+        + "core's memory.", .omittable
+    ) { $0.exception.isRaisedAgain ? true : nil },
     .texts("codes", of: .word, "All parameters.") { $0.exception.codes.map { TextFormat.hex($0) } },
     .number("thread_id", "The thread.") { owner in
       owner.view.crashedThread.map { owner.view.thread($0).id } ?? owner.exception.threadID

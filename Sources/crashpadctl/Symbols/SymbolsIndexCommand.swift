@@ -64,10 +64,10 @@ struct SymbolsIndexCommand: Command {
     }
     let failed = directories.count == 1 && outcome.files == 0 ? outcome.failures.first : nil
     // The place is the reason, and not some of several files.
-    if outcome.added + outcome.present + outcome.taken == 0, !outcome.failures.isEmpty,
-      outcome.failures.allSatisfy({ $0 == .cannotCreate })
+    if outcome.added + outcome.present + outcome.taken == 0, output != nil, let first = outcome.failures.first,
+      first == .cannotCreate || first == .ioError, outcome.failures.allSatisfy({ $0 == first })
     {
-      throw ExitStatus.cannotCreate
+      throw first
     }
     throw failed ?? ExitStatus(of: outcome.failures + (outcome.taken == 0 ? [] : [.findings]))
   }
