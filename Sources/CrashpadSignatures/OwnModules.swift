@@ -55,6 +55,12 @@ package struct OwnModules: Sendable {
     }
   }
 
+  /// Whether a module of Apple's or Linux's systems has a path that is no place of theirs.
+  static func isOutsideSystem(_ path: String) -> Bool {
+    path.hasPrefix("/") && !systemPaths.contains { path.utf8.starts(with: $0.utf8) }
+      && !path.containsBytes("/RuntimeRoot/") && !simulatorPaths.contains { path.containsBytes($0) }
+  }
+
   // MARK: Names without paths
 
   private func containsName(_ name: String, _ index: Int) -> Bool {

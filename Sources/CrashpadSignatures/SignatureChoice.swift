@@ -114,7 +114,12 @@ struct SignatureChoice {
   // MARK: Kind
 
   private mutating func nameKind(from start: Int) {
-    if kind.isAbort, let raised = raisedKind(from: start) { kind.text = raised }
+    // The message has the class of Kotlin's exception, which no frame shows.
+    if kind.isAbort, let raised = raisedKind(from: start),
+      raised != "exception:Kotlin" || !kind.text.hasPrefix("exception:")
+    {
+      kind.text = raised
+    }
     if kind.text == "trap", entries[start...].prefix(8).contains(where: { $0.name == CrashKind.appKitEnd }) {
       kind.text = "exception:NSException"
     }
@@ -293,7 +298,9 @@ struct SignatureChoice {
       let reason =
         indices.contains { isOwn($0) }
         ? "the program's functions only started the loop of events" : "no function of the program is in the stack"
-      return stack.take(other, "system", reason, mark: " (system)")
+      let isLibrary = entries[other].module?.isOutsideSystem == true
+      let shown = isEngine(entries[other]) ? " (engine)" : isLibrary ? " (library)" : nil
+      return stack.take(other, "system", reason, mark: " (system)", shown: shown)
     }
     stack.flags = [.runtimeOnly]
     guard let frame = runtimeFrame(indices) else { return stack.takeNothing(of: kind.program) }

@@ -42,10 +42,13 @@ struct SignatureStack {
     if let program { add(program, program) }
   }
 
-  mutating func take(_ index: Int, _ rule: String, _ reason: String, mark: String = "") {
+  /// - Parameters:
+  ///   - mark: the words behind the name, which count.
+  ///   - shown: other words for users.
+  mutating func take(_ index: Int, _ rule: String, _ reason: String, mark: String = "", shown: String? = nil) {
     decisions[index] = (.anchor, rule, reason)
     isNamed = entries[index].isNamed
-    add(entries[index].text + mark, entries[index].key + mark)
+    add(entries[index].text + (shown ?? mark), entries[index].key + mark)
   }
 
   mutating func takeNext(_ index: Int, _ rule: String, _ reason: String, mark: String = "") {

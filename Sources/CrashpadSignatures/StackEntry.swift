@@ -14,11 +14,14 @@ struct SignatureModule: Sendable {
   let isInApp: Bool
   /// Whether the process had given it up before the crash.
   let isUnloaded: Bool
+  /// Whether its path is known, and no place of the system or of a language's runtime.
+  let isOutsideSystem: Bool
   /// The rule for its frames without a name; nil until it was looked for.
   fileprivate var ruleOfUnnamed: FrameRule??
 
-  init(name: String, identity: String, isInApp: Bool, isUnloaded: Bool = false) {
+  init(name: String, identity: String, isInApp: Bool, isUnloaded: Bool = false, isOutsideSystem: Bool = false) {
     (self.name, self.identity, self.isInApp, self.isUnloaded) = (name, identity, isInApp, isUnloaded)
+    self.isOutsideSystem = isOutsideSystem
   }
 
   var isCLibrary: Bool { FirstRule.cLibraries.contains { $0.matches(name) } }
@@ -95,7 +98,7 @@ struct SignatureModules {
     let path = recorded.name.map { name in file.withBytes { snapshot.text(name, in: $0) } } ?? ""
     let module = SignatureModule(
       name: version == .first ? Self.name(path) : Self.unversioned(Self.name(path)), identity: identity(recorded),
-      isInApp: own.contains(index, path: path))
+      isInApp: own.contains(index, path: path), isOutsideSystem: OwnModules.isOutsideSystem(path))
     known[index] = module
     return module
   }

@@ -113,10 +113,10 @@ enum PeerNames {
   private static func advice(on option: String, _ other: String?, for command: any Command.Type) -> String? {
     let rows = options.filter { command.hasOption($0.option) }.map { ($0.words, advice: $0.advice) } + ofAllCommands
     if let row = rows.first(where: { $0.0.contains(option) }) { return row.advice }
-    let long = rows.flatMap(\.0).filter { $0.hasPrefix("--") }
-    guard let near = Misspelling.nearest(to: option, among: long + [other].compactMap(\.self)), near != other else {
-      return nil
-    }
+    // The parser's guess is better than a peer's name that is as near.
+    let names =
+      ofAllCommands.flatMap(\.0) + [other].compactMap(\.self) + rows.flatMap(\.0).filter { $0.hasPrefix("--") }
+    guard let near = Misspelling.nearest(to: option, among: names), near != other else { return nil }
     return rows.first { $0.0.contains(near) }?.advice
   }
 }

@@ -25,7 +25,7 @@ extension ChoiceTests {
       "kfun:kotlinx.coroutines.StandaloneCoroutine.handleJobException#internal",
     ] {
       let text = Self.signature(kind, Self.abort + terminate + ["\(handler)|Shop"] + job).text
-      #expect(text == "abort · example.todo.Store.dispatch.internal")
+      #expect(text == "exception:Kotlin · example.todo.Store.dispatch.internal")
     }
     let made = ["Throwable", "Exception", "RuntimeException", "IllegalStateException"].map {
       "kfun:kotlin.\($0)#<init>(kotlin.String?){}|Shop"
@@ -35,6 +35,10 @@ extension ChoiceTests {
       let text = Self.signature(Self.kind("exception:kotlin.IllegalStateException", abort: true), thrown + own + job)
         .text
       #expect(text == "exception:kotlin.IllegalStateException · example.todo.Store.dispatch.internal")
+    }
+    // Kotlin's runtime ends the process for its own checks, too.
+    for own in ["konan::abort()|Shop", "KonanTerminateHandler()|Shop"] {
+      #expect(Self.signature(kind, Self.abort + [own] + job).text == "abort · example.todo.Store.dispatch.internal")
     }
     // Functions of the program in C++ that are named alike.
     #expect(
@@ -73,12 +77,12 @@ extension ChoiceTests {
     let observer = "__CFNOTIFICATIONCENTER_IS_CALLING_OUT_TO_AN_OBSERVER__|CoreFoundation"
     #expect(
       Self.signature(fault, ["+0x2878d4|UnityFramework", "+0x2878cc|UnityFramework", observer]).text
-        == "bad-access[null] · UnityFramework+0x2878d4 (system)")
+        == "bad-access[null] · UnityFramework+0x2878d4 (engine)")
     let kernel = ["+0x28414|libsystem_kernel.dylib", "+0x2b40|libsystem_pthread.dylib", "+0x76b74|libsystem_c.dylib"]
     let abort = Self.kind("abort", abort: true)
     #expect(
       Self.signature(abort, kernel + ["+0x39650|Flutter", "+0x45f104|Flutter"]).text
-        == "abort · Flutter+0x39650 (system)")
+        == "abort · Flutter+0x39650 (engine)")
     #expect(
       Self.signature(abort, kernel + ["+0x1c|libobjc.A.dylib"]).text == "abort · libobjc.A.dylib+0x1c (runtime only)")
     // A function of the system that the engine called is nearer to the fault.
@@ -104,10 +108,28 @@ extension ChoiceTests {
         == "bad-access[null] · Box<T>::open")
   }
 
+  @Test(arguments: [
+    ("/opt/homebrew/lib/libggml.dylib", true), ("/Applications/Shop.app/Frameworks/QtCore", true),
+    ("/opt/shop/libdraw.so", true), ("/usr/lib/libz.so", false), ("/System/Library/Frameworks/UIKit", false),
+    ("/Applications/Xcode.app/Contents/libA.dylib", false), ("libdraw.so", false), ("", false),
+  ])
+  func `A library that is at no place of the system is not called one of the system`(_ path: String, _ isLibrary: Bool)
+  {
+    #expect(OwnModules.isOutsideSystem(path) == isLibrary)
+    let module = SignatureModule(name: "lib", identity: "", isInApp: false, isOutsideSystem: isLibrary)
+    let entry = StackEntry(name: "draw", module: module, offset: 64, address: 64, shownName: "draw", rule: nil)
+    let signature = Signature(Self.kind("bad-access[wild]", fault: true), [entry], .current)
+    #expect(signature.text == "bad-access[wild] · draw (\(isLibrary ? "library" : "system"))")
+    // The word is no part of the id.
+    #expect(signature.id == Self.idOfLibrary)
+  }
+
+  private static let idOfLibrary = SignatureDigest.text("crashpadctl-sig/2\nbad-access[wild] · draw (system)")
+
   @Test func `Checks of C that are compiled into programs raise for their callers`() {
     for check in [
-      "WTFCrash", "MOZ_Crash", "g_assertion_message_expr", "qFatal", "V8_Fatal", "ThrowException",
-      "Kotlin_processUnhandledException", "il2cpp_raise_exception",
+      "WTFCrash", "MOZ_Crash", "g_assertion_message_expr", "qFatal", "V8_Fatal", "Kotlin_ObjCExport_abort",
+      "KonanTerminateHandler", "il2cpp_raise_exception",
     ] {
       let text = Self.signature(Self.kind("abort", abort: true), Self.abort + ["\(check)|Shop", "load|Shop"]).text
       #expect(text == "abort · load", "\(check)")

@@ -75,13 +75,19 @@ extension CodeMeaning {
       .kind, "Kotlin_terminateWithUnhandledException",
       [
         "kotlin::TerminateWithUnhandledException",
-        "kotlin::ProcessUnhandledException", "Kotlin_ObjCExport_trapOnUndeclaredException", "konan::abort",
-        "terminateWithUnhandledException", "processUnhandledException", "ReportBacktraceToIosCrashLog",
-        "KonanTerminateHandler",
+        "kotlin::ProcessUnhandledException", "Kotlin_ObjCExport_trapOnUndeclaredException",
+        "terminateWithUnhandledException", "processUnhandledException",
       ],
       "A Kotlin exception was not caught, or reached Swift or Objective-C from a function without @Throws",
       by: "the Kotlin runtime, by abort(): SIGABRT", causes: ["A shared function that throws and is not annotated."],
       advice: [firstCaller], .file("Kotlin/Native", "runtime, Exceptions.cpp")),
+    // Kotlin's handler of std::terminate, and its end for its own failed checks.
+    function(
+      .kind, "konan::abort", ["KonanTerminateHandler", "ReportBacktraceToIosCrashLog"],
+      "The Kotlin runtime ended the process: for an exception that was not caught, or for a check of its own",
+      by: "the Kotlin runtime, by abort(): SIGABRT",
+      advice: ["Read the program's log: the runtime writes the reason there."],
+      .file("Kotlin/Native", "runtime, Exceptions.cpp")),
     function(
       .kind, "xamarin_unhandled_exception_handler",
       ["xamarin_process_managed_exception", "mono_unhandled_exception", "mono_invoke_unhandled_exception_hook"],

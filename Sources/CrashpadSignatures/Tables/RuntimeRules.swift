@@ -232,6 +232,10 @@ extension SignatureRule {
       of: .rust,
       "the standard library of Rust"),
     SignatureRule(
+      .runtime, "kotlin-runtime", ["kotlin::mm::*", "kotlin::gc::*", "kotlin::alloc::*"],
+      anywhere: ["Kotlin_*", "(anonymous)::Kotlin_*"], of: [.c, .cxx],
+      "the runtime of Kotlin: memory, threads, and what its compiler calls"),
+    SignatureRule(
       .runtime, "kotlin-library",
       ["kotlin.*", "kotlinx.*"],
       of: .kotlin,
