@@ -23,7 +23,9 @@ struct CrashedProgram: CustomTestStringConvertible {
   /// One of 32 bits; nil where the compiler or its C library has none.
   static let narrow: CrashedProgram? = {
     guard let gcc = Toolbox.gcc, let folder = try? TemporaryFolder() else { return nil }
-    let result = try? Tool.shell("echo 'int main(void) { return 0; }' | '\(gcc)' -m32 -x c - -o a && ./a", in: folder)
+    // A compiler for another machine takes the place of the kernel's headers for 32 bits.
+    let program = "printf '#include <sys/syscall.h>\nint main(void) { return 0; }\n'"
+    let result = try? Tool.shell("\(program) | '\(gcc)' -m32 -x c - -o a && ./a", in: folder)
     guard result?.status == 0 else { return nil }
     return CrashedProgram(language: .c, compiler: gcc, options: "-w -g -pthread -m32 -O2")
   }()

@@ -38,8 +38,9 @@ extension Symbolization {
     var faults: [InterruptedFault] = []
     var start = 0
     while faults.count < mostEarlierFaults, let next = interruptedFault(thread, from: start, snapshot),
-      !next.fault.isSent
+      !next.fault.isSent, !thread.frames[...next.frame].contains(where: { $0.frame.trust == .scan })
     {
+      // A record that a scan found may be left over from a handler that has returned.
       faults.append(next)
       start = next.frame + 1
     }
