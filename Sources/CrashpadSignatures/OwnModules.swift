@@ -44,6 +44,8 @@ package struct OwnModules: Sendable {
     if index == executable { return true }
     if name.utf8.count == path.utf8.count { return isReport && containsName(name, index) }
     if Self.systemNames.contains(where: { $0.matches(name) }) { return false }
+    if !isFirst, Self.injectedPaths.contains(where: { path.containsBytes($0) }) { return true }
+    if !isFirst, Self.isOfJailbreak(path) { return path.containsBytes(".app/") }
     if Self.systemPaths.contains(where: { path.utf8.starts(with: $0.utf8) }) { return false }
     if path.containsBytes("/RuntimeRoot/") { return false }
     if !isFirst, Self.simulatorPaths.contains(where: { path.containsBytes($0) }) { return false }
@@ -57,7 +59,7 @@ package struct OwnModules: Sendable {
 
   /// Whether a module of Apple's or Linux's systems has a path that is no place of theirs.
   static func isOutsideSystem(_ path: String) -> Bool {
-    path.hasPrefix("/") && !systemPaths.contains { path.utf8.starts(with: $0.utf8) }
+    path.hasPrefix("/") && (isOfJailbreak(path) || !systemPaths.contains { path.utf8.starts(with: $0.utf8) })
       && !path.containsBytes("/RuntimeRoot/") && !simulatorPaths.contains { path.containsBytes($0) }
   }
 
@@ -95,6 +97,14 @@ package struct OwnModules: Sendable {
   }
 
   private static let applePaths = [".app/", ".appex/", "/Containers/Bundle/", "/Bundle/Application/"]
+  /// Places of libraries that a jailbreak loads into programs of others: the first suspects there.
+  private static let injectedPaths = ["/TweakInject/", "/MobileSubstrate/DynamicLibraries/"]
+
+  /// Whether a jailbreak installed it in the volume of the system's own files: "/private/preboot/HASH/jb-NAME/procursus/usr/lib".
+  private static func isOfJailbreak(_ path: String) -> Bool {
+    path.hasPrefix("/private/preboot/") && (path.containsBytes("/jb-") || path.containsBytes("/procursus/"))
+  }
+
   /// Places of the images of simulated systems, in an Xcode of any name.
   private static let simulatorPaths = [".sdk/System/", ".sdk/usr/lib/", ".simruntime/", ".app/Contents/Developer/"]
   private static let systemPaths = [

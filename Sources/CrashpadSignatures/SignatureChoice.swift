@@ -58,7 +58,11 @@ struct SignatureChoice {
   /// Whether a handler that the kernel called was about to tell of a crash: it took down its stack, or the thread that it
   /// interrupted had just raised. A fault in it is another one.
   private func handlesCrash(_ handler: Range<Int>, _ signal: Int) -> Bool {
-    entries[handler].contains { $0.name.map { Self.stackTakers.contains($0) } ?? false }
+    entries[handler].contains { entry in
+      guard let name = entry.name else { return false }
+      // Chromium's has the types of its parameters behind it.
+      return Self.stackTakers.contains(name) || name.hasPrefix("base::debug::CollectStackTrace(")
+    }
       || entries[(signal + 1)...].prefix(4).contains { $0.rule?.id == "abort" }
   }
 

@@ -130,6 +130,56 @@ struct ReportPlaceTests {
     #expect(try answers(text).signature.hasPrefix("signal:SIGTERM"))
   }
 
+  @Test(arguments: [
+    (
+      "Exception Type:  EXC_CRASH (SIGKILL (Code Signature Invalid))\nTermination Reason: CODESIGNING 1 Taskgated\n",
+      "EXC_CRASH (SIGKILL)", "killed:CODESIGNING/1"
+    ),
+    (
+      """
+      Received signal 11 SEGV_MAPERR 002400000004
+      0   Wheel Framework   0x000000013350b0f2 base::debug::CollectStackTrace(void**, unsigned long) + 18
+      1   Wheel Framework   0x000000013350b041 base::debug::(anonymous namespace)::StackDumpSignalHandler(int) + 1361
+      2   libsystem_platform.dylib            0x00007ff81e865dfd _sigtramp + 29
+      3   Wheel Framework   0x000000013350c041 wheel::Gear::Turn(int) + 136
+
+      """, "SIGSEGV / SEGV_MAPERR at 0x2400000004", "bad-access[wild] · wheel::Gear::Turn"
+    ),
+    (
+      """
+      panic: runtime error: invalid memory address or nil pointer dereference
+      [signal SIGSEGV: segmentation violation code=0x1 addr=0x0 pc=0x12e9b1a]
+
+      goroutine 1 [running]:
+      main.(*Gear).Turn(0x0, 0xc42011a690)
+      \t/src/gear.go:31 +0x6a
+      main.main()
+      \t/src/main.go:12 +0x1d
+
+      """, "SIGSEGV / SEGV_MAPERR at 0x0", "bad-access[null] · main.(*Gear).Turn"
+    ),
+  ])
+  func `The signal of a text is known in each of the forms in which it is written`(
+    _ text: String, _ title: String, _ signature: String
+  ) throws {
+    let found = try answers(text)
+    #expect(found.explanation.contains(title), "\(found.explanation)")
+    #expect(found.signature.hasPrefix(signature), "\(found.signature)")
+    if text.hasPrefix("panic: ") { #expect(found.explanation.contains("The Go runtime: exit status 2")) }
+  }
+
+  @Test(arguments: [
+    ("/private/preboot/7590/jb-mdTLt8/procursus/Applications/Wheel.app/Wheel", true),
+    ("/private/preboot/7590/jb-mdTLt8/procursus/usr/lib/TweakInject/Gear.dylib", true),
+    ("/Library/MobileSubstrate/DynamicLibraries/Gear.dylib", true), ("/usr/lib/TweakInject/Gear.dylib", true),
+    ("/private/preboot/7590/jb-mdTLt8/procursus/usr/lib/libgear.dylib", false),
+    ("/private/preboot/Cryptexes/OS/System/Library/Frameworks/UIKit", false),
+  ])
+  func `A library that a jailbreak loads into programs is not one of the system`(_ path: String, _ isOwn: Bool) {
+    let snapshot = ProcessSnapshot(system: SystemSnapshot(architecture: .arm64, operatingSystem: .ios))
+    #expect(OwnModules(snapshot).contains(7, path: path) == isOwn)
+  }
+
   @Test func `A second stack of one thread is not added to the first`() throws {
     let stack = """
       Thread 0 Crashed:

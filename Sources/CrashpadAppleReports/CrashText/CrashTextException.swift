@@ -60,15 +60,22 @@ extension CrashText {
 
   private mutating func setType(_ value: TextBytes) {
     var type = value
-    if value.last == UInt8(ascii: ")"), let open = value.last(of: "(") {
+    // "EXC_CRASH (SIGKILL (Code Signature Invalid))", since macOS 12.
+    if value.last == UInt8(ascii: ")"), let open = value.first(of: "(") {
       let words = value[(open + 1)...].dropLast()
-      exception.signal = words.string
+      // "SIGKILL (Code Signature Invalid)": the words behind the signal are the kernel's reason.
+      let name = words.has(prefix: "SIG") ? words.prefix { $0 != 0x20 } : words
+      exception.signal = name.string
+      let reason = words[name.endIndex...].trimmed
+      if reason.first == UInt8(ascii: "("), builder.report.exceptionSubtype == nil {
+        builder.report.exceptionSubtype = reason.dropFirst().dropLast().string
+      }
       type = value[..<open].trimmed
       // "EXC_CRASH (Code Signature Invalid)": no signal.
       if !words.has(prefix: "SIG"), words.contains(0x20), builder.report.exceptionSubtype == nil {
         builder.report.exceptionSubtype = words.string
       }
-    } else if let open = value.last(of: " ("), value[open...].firstIndex(of: UInt8(ascii: ")")) == nil {
+    } else if let open = value.first(of: " ("), value.last != UInt8(ascii: ")") {
       // The end of the text cuts the name of the signal.
       type = value[..<open].trimmed
       seen.cutKey = value.startIndex

@@ -83,7 +83,9 @@ enum PastedLine {
     if line.has(suffix: "First throw call stack:") || terminate(line) != nil || loader(line) != nil { return true }
     if bridgedException(line) != nil { return true }
     if signalCause(line) != nil { return true }
-    if receivedSignal(line) != nil || resource(line) || line.first(of: "malloc: *** error for object 0x") != nil {
+    if receivedSignal(line) != nil || chromiumSignal(line) != nil || resource(line)
+      || line.first(of: "malloc: *** error for object 0x") != nil
+    {
       return true
     }
     if debuggerStop(line) != nil || xcode(line) != nil || privacy(line) != nil || trap(line) != nil { return true }
@@ -106,6 +108,18 @@ enum PastedLine {
     let words = "Received signal "
     guard line.has(prefix: words), line.has(suffix: ". Backtrace:") else { return nil }
     return line.dropFirst(words.utf8.count).dropLast(". Backtrace:".utf8.count).decimal
+  }
+
+  /// "Received signal 11 SEGV_MAPERR 002400000004", of Chromium: the number, the name of the code, and the address.
+  static func chromiumSignal(_ line: TextBytes) -> (signal: UInt32, code: TextBytes, address: UInt64)? {
+    let words = "Received signal "
+    guard line.has(prefix: words) else { return nil }
+    let parts = line.dropFirst(words.utf8.count).split(separator: 0x20)
+    guard parts.count == 3, let signal = parts[0].decimal.flatMap({ UInt32(exactly: $0) }), parts[2].count == 12,
+      ["SEGV_", "BUS_", "FPE_", "ILL_"].contains(where: { parts[1].has(prefix: $0) }),
+      let address = parts[2].hexadecimal
+    else { return nil }
+    return (signal, parts[1], address)
   }
 
   /// "# Cause: Crash due to signal: SIGSEGV(SEGV_ACCERR) at 19288dcb4": the name of the signal, that of its code, and the address.

@@ -84,6 +84,14 @@ extension PastedText {
 
   /// "Received signal 11. Backtrace:"; the frames follow.
   private mutating func receivedSignal(_ line: TextBytes) -> Bool {
+    if let chromium = PastedLine.chromiumSignal(line) {
+      beginThread(named: nil, isCrashed: true)
+      builder.report.statesCrash = true
+      // The number of SIGBUS is another on Linux; the name of the code begins with that of its signal.
+      let name = "SIG" + chromium.code.prefix { $0 != UInt8(ascii: "_") }.string
+      exception.read((Array(name.utf8)[...], chromium.code, chromium.address))
+      return true
+    }
     guard let number = PastedLine.receivedSignal(line) else { return false }
     beginThread(named: nil, isCrashed: true)
     exception.linuxSignal = UInt32(exactly: number)

@@ -15,6 +15,7 @@ enum GoText {
     var running: Int?
     // The function whose place stands on the next line.
     var open: TextBytes?
+    var signal: (name: String, code: String?, address: UInt64?)?
     for line in lines {
       if let goroutine = goroutine(line) {
         stacks.beginThread(name: goroutine.name, number: goroutine.number)
@@ -34,6 +35,7 @@ enum GoText {
         open = line.has(prefix: "created by ") ? nil : function(line)
       } else if stacks.threads.isEmpty, isMessage(line) {
         message.append(line.string)
+        signal = signal ?? self.signal(line)
       }
     }
     guard !message.isEmpty else { return }
@@ -42,7 +44,21 @@ enum GoText {
     // A server of net/http reports what its handlers do wrong, and goes on.
     stacks.builder.report.isNonFatal = text.containsBytes("http: panic serving ")
     stacks.builder.report.faultingThread = running ?? stacks.threads.indices.first
-    if !stacks.builder.report.isNonFatal { stacks.crash(in: nil) }
+    if stacks.builder.report.isNonFatal { return }
+    stacks.crash(in: nil)
+    if let signal { stacks.setSignal(signal.name, code: signal.code, address: signal.address) }
+  }
+
+  /// "[signal SIGSEGV: segmentation violation code=0x1 addr=0x0 pc=0x12e9b1a]": the codes of SIGSEGV are the same on all systems.
+  private static func signal(_ line: TextBytes) -> (name: String, code: String?, address: UInt64?)? {
+    let words = "[signal "
+    guard line.has(prefix: words) else { return nil }
+    let name = line.dropFirst(words.utf8.count).prefix { $0.isLetter || $0.isDigit }.string
+    func number(_ key: String) -> UInt64? {
+      line.first(of: key).flatMap { line[($0 + key.utf8.count)...].prefix { $0 != 0x20 && $0 != 0x5d }.number }
+    }
+    let code = name == "SIGSEGV" ? number(" code=").flatMap { [1: "SEGV_MAPERR", 2: "SEGV_ACCERR"][$0] } : nil
+    return name.hasPrefix("SIG") ? (name, code, number(" addr=")) : nil
   }
 
   private static func isMessage(_ line: TextBytes) -> Bool {

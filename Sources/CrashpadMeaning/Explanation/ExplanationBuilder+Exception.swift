@@ -258,7 +258,9 @@ extension ExplanationBuilder {
   /// - Returns: Whether they say something.
   @discardableResult
   mutating func explainVerdict(_ exception: ExceptionSnapshot?) -> Bool {
-    let isOwnEnd = exception.map { EndOfProcess($0) != .fault } ?? true
+    // The runtime of Go catches the signal of a fault, and panics for it.
+    let isPanic = crash.messages.contains { $0.hasPrefix("panic: ") && $0.containsBytes("[signal SIG") }
+    let isOwnEnd = exception.map { EndOfProcess($0) != .fault } ?? true || isPanic
     guard let verdict = EvidenceSearch.all.verdict(crash, isFault: !isOwnEnd) else {
       if isOwnEnd, explainAllocatorAbort(exception) { return true }
       if let line = messageLines.first { noteMessage(line) }
@@ -272,6 +274,7 @@ extension ExplanationBuilder {
     let row = verdict.row
     noteGround(of: verdict)
     takeGeneral(row.event, exception)
+    if isPanic, !row.endedBy.isEmpty { result.endedBy = [sentence(row.endedBy)] }
     result.advice = row.advice + result.advice
     add(row)
     return true
