@@ -59,7 +59,7 @@ extension CoreReader {
     while place + last <= range.end {
       defer { place += 8 }
       guard bytes.uint64(at: place + stack) == registers.rsp, bytes.uint64(at: place + stack + 8) == registers.rip,
-        bytes.uint64(at: place + Int(SignalFrame64.link)) == 0
+        bytes.uint64(at: place + Int(SignalFrame64.link)) == 0, isReturn(to: registers, at: place, bytes)
       else { continue }
       let fault = HandledFault(siginfo: SignalFrame64.signal, isIntel: true) { distance in
         distance <= UInt64(last - 8) ? bytes.uint64(at: place + Int(distance)) : nil
@@ -67,5 +67,18 @@ extension CoreReader {
       if let fault, !fault.isSent, fault.signal == signal { return fault }
     }
     return nil
+  }
+
+  /// Whether a record has the thread's general registers, all of which a handler's return restores. Otherwise the program went on since,
+  /// as after a fault that its handler repaired.
+  private func isReturn(to registers: X86_64Context, at place: Int, _ bytes: RawSpan) -> Bool {
+    let expected = [
+      registers.r[0], registers.r[1], registers.r[2], registers.r[3], registers.r[4], registers.r[5], registers.r[6],
+      registers.r[7], registers.rdi, registers.rsi, registers.rbp, registers.rbx, registers.rdx, registers.rax,
+      registers.rcx,
+    ]
+    return expected.indices.allSatisfy {
+      bytes.uint64(at: place + Int(SignalFrame64.registers) + 8 * $0) == expected[$0]
+    }
   }
 }

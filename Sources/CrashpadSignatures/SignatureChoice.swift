@@ -45,6 +45,8 @@ struct SignatureChoice {
       guard let rule = entries[index].rule, rule.frameClass == .capture else { continue }
       let isBehindOwn = entries[start..<index].contains { $0.isOwn }
       let isSignal = rule.id == "signal-frame" || rule.id == "go-signal-frame"
+      // A handler that failed a check aborted itself.
+      if isSignal, kind.earlier != nil, !kind.isFault { break }
       if isBehindOwn, !isSignal || interruptsWait(index) || kind.isFault && !handlesCrash(start..<index, index) {
         break
       }

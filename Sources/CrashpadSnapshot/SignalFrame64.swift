@@ -6,6 +6,8 @@
 package enum SignalFrame64 {
   /// The link to another ucontext, which is always 0.
   package static let link: UInt64 = 8
+  /// r8 to r15, rdi, rsi, rbp, rbx, rdx, rax and rcx, before the stack pointer.
+  package static let registers: UInt64 = 40
   package static let stackPointer: UInt64 = 160
   /// The segments of code, of the threads (0) and of data.
   package static let segments: UInt64 = 184

@@ -106,6 +106,20 @@ struct OwnHandlerTests {
     #expect(outcome.text.contains("Look at the first fault (SIGSEGV)"), details)
   }
 
+  @Test(.enabled(if: ServerTests.path(of: "gcc") != nil, "gcc is not installed"))
+  func `A check that fails in a handler is the crash, and the fault for which it was called is named`() throws {
+    let folder = try TemporaryFolder()
+    let program =
+      "#include <assert.h>\n"
+      + Self.source.replacing("END", with: "assert(information->si_addr == stack)")
+      .replacing("FLAGS", with: "SA_SIGINFO | SA_ONSTACK").replacing("WHERE", with: "0x10")
+    try Data(program.utf8).write(to: folder.url("program.c"))
+    let outcome = try Tool.shell(Self.script.replacing("%@", with: "\(try HandlerLibrary.path())"), in: folder)
+    let details: Comment = "\(outcome.text)\(outcome.errorText)"
+    #expect(outcome.text.contains("5 abort · handle · after bad-access[null] · total"), details)
+    #expect(outcome.text.contains("A C assertion does not hold"), details)
+  }
+
   @Test(
     .enabled(if: ServerTests.path(of: "gcc") != nil, "gcc is not installed"),
     arguments: ["abort()", "raise(SIGABRT)"], ["pause();", "for (;;) room++;"])

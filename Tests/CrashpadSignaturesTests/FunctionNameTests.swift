@@ -268,4 +268,12 @@ struct FunctionNameTests {
     let seconds = Double(clock() - begin) / Double(CLOCKS_PER_SEC)
     #expect(seconds < 20, "\(seconds) s")
   }
+
+  @Test(arguments: [
+    "Cart::total(int) const::Item::go()", "Cart::total(int)::Item::go() const", "Cart::total(int) volatile::Item::go()",
+    "Cart::total(int) const &::Item::go()", "long Cart::total(int) &&::Item::go() &&",
+  ])
+  func `A name in a function with qualifiers keeps the name of that function`(_ symbol: String) {
+    #expect(FunctionName.normalized(symbol, image: "shop", .current) == "Cart::total::Item::go")
+  }
 }

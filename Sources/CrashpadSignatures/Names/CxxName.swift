@@ -44,7 +44,7 @@ enum CxxName {
     let isNumbered = version != .first
     unifyLambdas(&name, isNumbered: isNumbered)
     let parameters = keepsParameters && !isLocal && !name.contains("(anonymous)") ? self.parameters(name) : ""
-    name = withoutParameters(name)
+    name = withoutParameters(name, dropsInnerQualifiers: isNumbered)
     unifyLambdas(&name, isNumbered: isNumbered)
     name = withoutReturnType(name)
     if dropCall(&name) { return name.text }
@@ -188,7 +188,8 @@ enum CxxName {
 
   // MARK: Parameters and return type
 
-  private static func withoutParameters(_ name: NameText) -> NameText {
+  /// - Parameter dropsInnerQualifiers: whether those of functions go that have what is named in them, as "Cart::total() const::Item".
+  private static func withoutParameters(_ name: NameText, dropsInnerQualifiers: Bool) -> NameText {
     var result: [UInt8] = []
     var index = 0
     while index < name.bytes.count {
@@ -202,12 +203,23 @@ enum CxxName {
       } else if result.suffix(8).elementsEqual("operator".utf8), name.bytes[index..<end].elementsEqual("()".utf8) {
         result.append(contentsOf: "()".utf8)
       }
-      index = end
+      index = dropsInnerQualifiers ? endOfInnerQualifiers(name, from: end) : end
     }
     var text = NameText(result)
     dropQualifiers(&text)
     return text
   }
+
+  /// The index behind the qualifiers of a function at `start`, if another name follows them; else `start`.
+  private static func endOfInnerQualifiers(_ name: NameText, from start: Int) -> Int {
+    var index = start
+    while let next = qualifiers.first(where: { name.bytes[index...].starts(with: $0.utf8) }) {
+      index += next.utf8.count
+    }
+    return name.bytes[index...].starts(with: "::".utf8) ? index : start
+  }
+
+  private static let qualifiers = [" const", " volatile", " &&", " &", " noexcept"]
 
   private static func withoutReturnType(_ name: NameText) -> NameText {
     // "operator new", "operator unsigned int": what is behind the word belongs to the name.

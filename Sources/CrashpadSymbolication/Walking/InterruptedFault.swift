@@ -20,21 +20,39 @@ extension Symbolization {
   package static func endedByHandler(_ thread: Thread, _ snapshot: ProcessSnapshot) -> InterruptedFault? {
     guard let exception = snapshot.exception, exception.isOfItself == true,
       let interrupted = interruptedFault(thread, from: 0, snapshot),
-      exception.code == 6 || exception.code == interrupted.fault.signal
+      exception.code == 6 || exception.code == interrupted.fault.signal,
+      !failsCheck(thread.frames[..<interrupted.frame])
     else { return nil }
     return interrupted
   }
 
-  /// The faults whose handlers faulted themselves, the last one first; empty if the crash is no fault, or no handler of one was
-  /// running.
+  /// Whether a library aborts because a check failed, and not the handler itself.
+  private static func failsCheck(_ frames: ArraySlice<Frame>) -> Bool {
+    frames.contains { frame in
+      guard let name = frame.symbol?.frames.last?.function else { return false }
+      return checks.contains { name.hasPrefix($0) }
+    }
+  }
+
+  /// The functions by which assertions, the heap, checked functions and the runtime of C++ end a process.
+  private static let checks = [
+    "__assert", "__GI___assert", "malloc_printerr", "__libc_message", "__fortify_fail", "__chk_fail",
+    "__stack_chk_fail",
+    "std::terminate", "__cxa_throw", "__cxa_pure_virtual", "__gnu_cxx::__verbose_terminate_handler",
+  ]
+
+  /// The faults whose handlers faulted themselves, or failed a check, the last one first; empty if no handler of a fault was running.
   package func earlierFaults(_ snapshot: ProcessSnapshot) -> [InterruptedFault] {
     threads.first(where: \.isCrashed).map { Self.earlierFaults($0, snapshot) } ?? []
   }
 
   package static func earlierFaults(_ thread: Thread, _ snapshot: ProcessSnapshot) -> [InterruptedFault] {
     guard let exception = snapshot.exception, exception.kind == .linuxSignal, exception.isInfoKnown,
-      exception.sending == nil, !exception.isSimulated, ExceptionSnapshot.faultSignals.contains(exception.code)
+      !exception.isSimulated
     else { return [] }
+    let isFault = exception.sending == nil && ExceptionSnapshot.faultSignals.contains(exception.code)
+    let handler = thread.frames.prefix { !$0.frame.isSignalFrame }
+    guard isFault || exception.code == 6 && exception.isOfItself == true && failsCheck(handler) else { return [] }
     var faults: [InterruptedFault] = []
     var start = 0
     while faults.count < mostEarlierFaults, let next = interruptedFault(thread, from: start, snapshot),
