@@ -64,10 +64,11 @@ struct ReportStart {
 
   var isJSON: Bool { text.drop { Self.blanks.contains($0) }.beginsObject }
   /// Text may stand in brackets too.
-  var isArray: Bool {
-    let content = text.drop { Self.blanks.contains($0) }
+  var isArray: Bool { Self.isArray(text.drop { Self.blanks.contains($0) }) }
+
+  static func isArray(_ content: TextBytes) -> Bool {
     guard content.first == UInt8(ascii: "[") else { return false }
-    let next = content.dropFirst().first { !Self.blanks.contains($0) }
+    let next = content.dropFirst().first { !blanks.contains($0) }
     return next.map { "{[]".utf8.contains($0) } ?? true
   }
 

@@ -26,8 +26,8 @@ struct CrashKind: Sendable {
   var isJumpOutOfCode = false
   /// The number of innermost frames of a handler that ended the process for a fault further out: no part of it.
   var handlerDepth = 0
-  /// The kind of the first of several faults, whose handler faulted, and the number of frames inside of it. Different faults lead to
-  /// one in a handler.
+  /// The kind of the first fault, if a handler that was called for it crashed itself, and the number of the handlers' frames, the
+  /// innermost ones. Crashes in one handler are told apart by it.
   var earlier: (text: String, depth: Int)?
   /// The function and the class of an error in a language that has no frames in the stack.
   var words: [String] = []

@@ -75,8 +75,9 @@ struct SignatureStack {
   /// Adds an earlier fault whose handler was running.
   ///
   /// - Parameters:
-  ///   - index: the function of the program that has it; nil if there is none.
-  ///   - depth: the number of the first frame that is not the handler's.
+  ///   - kind: the kind of the fault.
+  ///   - index: the index of the program's function that faulted; nil if no function of the program is in that stack.
+  ///   - depth: the number of the handlers' frames.
   mutating func addEarlier(_ kind: String, at index: Int?, depth: Int) {
     let words = "after " + kind
     add(words, words)

@@ -80,6 +80,7 @@ package struct CrashFactList: Sendable {
     add("Crash", exception.title, .crash)
     // If no more specific cause is known, the summary contains the explanation already.
     if let explanation = exception.explanation, summary?.containsBytes(explanation) != true { add("", explanation) }
+    if exception.isRaisedAgain { add("", "inferred: the core has the signal as one that a handler raised again") }
     if isHead { return }
     add("Thrown", view.thrownType)
     describeTermination()

@@ -103,7 +103,7 @@ struct OwnHandlerTests {
     #expect(
       outcome.text.contains("5 bad-access[null] · total · after bad-access[\(kind)] · \(function)"), details)
     #expect(outcome.text.contains("was running for an earlier fault, SIGSEGV / SEGV_MAPERR"), details)
-    #expect(outcome.text.contains("Look at the first fault (SIGSEGV)"), details)
+    #expect(outcome.text.contains("Look at the first fault (SIGSEGV), too"), details)
   }
 
   @Test(.enabled(if: ServerTests.path(of: "gcc") != nil, "gcc is not installed"))

@@ -128,7 +128,8 @@ extension ChoiceTests {
 
   @Test func `Checks of C that are compiled into programs raise for their callers`() {
     for check in [
-      "WTFCrash", "MOZ_Crash", "g_assertion_message_expr", "qFatal", "V8_Fatal", "Kotlin_ObjCExport_abort",
+      "WTFCrash", "MOZ_Crash", "g_assertion_message_expr", "qFatal", "V8_Fatal", "ThrowException",
+      "Kotlin_ObjCExport_abort",
       "KonanTerminateHandler", "il2cpp_raise_exception",
     ] {
       let text = Self.signature(Self.kind("abort", abort: true), Self.abort + ["\(check)|Shop", "load|Shop"]).text

@@ -60,21 +60,17 @@ extension CrashText {
 
   private mutating func setType(_ value: TextBytes) {
     var type = value
-    // "EXC_CRASH (SIGKILL (Code Signature Invalid))", since macOS 12.
+    // "EXC_CRASH (SIGKILL (Code Signature Invalid))" since macOS 12, or "EXC_CRASH (Code Signature Invalid)" without a signal.
     if value.last == UInt8(ascii: ")"), let open = value.first(of: "(") {
       let words = value[(open + 1)...].dropLast()
-      // "SIGKILL (Code Signature Invalid)": the words behind the signal are the kernel's reason.
-      let name = words.has(prefix: "SIG") ? words.prefix { $0 != 0x20 } : words
-      exception.signal = name.string
-      let reason = words[name.endIndex...].trimmed
-      if reason.first == UInt8(ascii: "("), builder.report.exceptionSubtype == nil {
-        builder.report.exceptionSubtype = reason.dropFirst().dropLast().string
+      let isSignal = words.has(prefix: "SIG")
+      let signal = isSignal ? words.prefix { $0 != 0x20 } : words
+      exception.signal = signal.string
+      let reason = isSignal ? words[signal.endIndex...].drop { $0 == 0x20 || $0 == 0x28 }.prefix { $0 != 0x29 } : words
+      if isSignal ? !reason.isEmpty : reason.contains(0x20), builder.report.exceptionSubtype == nil {
+        builder.report.exceptionSubtype = reason.string
       }
       type = value[..<open].trimmed
-      // "EXC_CRASH (Code Signature Invalid)": no signal.
-      if !words.has(prefix: "SIG"), words.contains(0x20), builder.report.exceptionSubtype == nil {
-        builder.report.exceptionSubtype = words.string
-      }
     } else if let open = value.first(of: " ("), value.last != UInt8(ascii: ")") {
       // The end of the text cuts the name of the signal.
       type = value[..<open].trimmed

@@ -110,16 +110,17 @@ enum PastedLine {
     return line.dropFirst(words.utf8.count).dropLast(". Backtrace:".utf8.count).decimal
   }
 
-  /// "Received signal 11 SEGV_MAPERR 002400000004", of Chromium: the number, the name of the code, and the address.
-  static func chromiumSignal(_ line: TextBytes) -> (signal: UInt32, code: TextBytes, address: UInt64)? {
+  /// "Received signal 11 SEGV_MAPERR 002400000004", of Chromium: the name of the code, and the address. The number of SIGBUS is
+  /// another on Linux.
+  static func chromiumSignal(_ line: TextBytes) -> (code: TextBytes, address: UInt64)? {
     let words = "Received signal "
     guard line.has(prefix: words) else { return nil }
     let parts = line.dropFirst(words.utf8.count).split(separator: 0x20)
-    guard parts.count == 3, let signal = parts[0].decimal.flatMap({ UInt32(exactly: $0) }), parts[2].count == 12,
+    guard parts.count == 3, parts[0].decimal != nil, parts[2].count == 12,
       ["SEGV_", "BUS_", "FPE_", "ILL_"].contains(where: { parts[1].has(prefix: $0) }),
       let address = parts[2].hexadecimal
     else { return nil }
-    return (signal, parts[1], address)
+    return (parts[1], address)
   }
 
   /// "# Cause: Crash due to signal: SIGSEGV(SEGV_ACCERR) at 19288dcb4": the name of the signal, that of its code, and the address.

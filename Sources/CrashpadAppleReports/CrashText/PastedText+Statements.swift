@@ -87,7 +87,7 @@ extension PastedText {
     if let chromium = PastedLine.chromiumSignal(line) {
       beginThread(named: nil, isCrashed: true)
       builder.report.statesCrash = true
-      // The number of SIGBUS is another on Linux; the name of the code begins with that of its signal.
+      // The name of the code begins with that of its signal.
       let name = "SIG" + chromium.code.prefix { $0 != UInt8(ascii: "_") }.string
       exception.read((Array(name.utf8)[...], chromium.code, chromium.address))
       return true

@@ -10,8 +10,7 @@ enum PlainReport {
     let content = start.firstIndex { $0 > 0x20 && $0 != 0xef && $0 != 0xbb && $0 != 0xbf } ?? start.count
     guard content < start.count, ReportFormat.of(bytes) != nil else { return false }
     // Time stamps of logs stand in brackets, too.
-    let isArray = ReportStart(bytes).isArray
-    let isJSON = start[content] == UInt8(ascii: "{") || isArray
+    let isJSON = start[content] == UInt8(ascii: "{") || ReportStart.isArray(start[content...])
     // A byte order mark, or lines that are indented.
     if content > 0, !isJSON, start[content - 1] != 0x0a { return false }
     guard isJSON ? isPlainJSON(start[content...], bytes) : isPlainText(start[content...]) else { return false }

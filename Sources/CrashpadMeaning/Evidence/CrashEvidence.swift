@@ -170,7 +170,7 @@ package struct CrashEvidence: Sendable {
   package var lacksStackForHandler = false
   /// The signal by which a handler of the program ended the process for the exception, which then is the fault.
   package var handlerSignal: UInt32?
-  /// The faults of the crashed thread whose handlers faulted themselves, the last one first.
+  /// The faults of the crashed thread whose handlers faulted themselves, or failed a check; the last one first.
   package var earlierFaults: [EarlierFault] = []
   package var system: SystemSnapshot
   package var report: ReportSnapshot?

@@ -94,7 +94,7 @@ extension ExplanationBuilder {
     result.certainty = .inferred
   }
 
-  /// A handler of the program faulted while it handled another fault, which came first.
+  /// A handler of the program ended the process, by a fault of its own or a check that failed, while it handled another fault.
   private mutating func explainEarlierFaults() {
     guard let thread = crash.crashedThread else { return }
     for earlier in crash.earlierFaults where earlier.frame < thread.frames.count {
@@ -106,7 +106,7 @@ extension ExplanationBuilder {
     guard let first = crash.earlierFaults.last else { return }
     let signal = SignalNames.linux.name(of: first.exception.code)
     result.advice.insert(
-      "Look at the first fault (\(signal)), and at the handler for it: a handler that faults hides what it was called for.",
+      "Look at the first fault (\(signal)), too: the process ended while a handler of the program was running for it.",
       at: 0)
   }
 
@@ -258,9 +258,7 @@ extension ExplanationBuilder {
   /// - Returns: Whether they say something.
   @discardableResult
   mutating func explainVerdict(_ exception: ExceptionSnapshot?) -> Bool {
-    // The runtime of Go catches the signal of a fault, and panics for it.
-    let isPanic = crash.messages.contains { $0.hasPrefix("panic: ") && $0.containsBytes("[signal SIG") }
-    let isOwnEnd = exception.map { EndOfProcess($0) != .fault } ?? true || isPanic
+    let isOwnEnd = exception.map { EndOfProcess($0) != .fault } ?? true || isPanicForSignal
     guard let verdict = EvidenceSearch.all.verdict(crash, isFault: !isOwnEnd) else {
       if isOwnEnd, explainAllocatorAbort(exception) { return true }
       if let line = messageLines.first { noteMessage(line) }
@@ -274,10 +272,15 @@ extension ExplanationBuilder {
     let row = verdict.row
     noteGround(of: verdict)
     takeGeneral(row.event, exception)
-    if isPanic, !row.endedBy.isEmpty { result.endedBy = [sentence(row.endedBy)] }
+    if isPanicForSignal, !row.endedBy.isEmpty { result.endedBy = [sentence(row.endedBy)] }
     result.advice = row.advice + result.advice
     add(row)
     return true
+  }
+
+  /// Whether the runtime of Go caught the signal of a fault, and panicked for it.
+  private var isPanicForSignal: Bool {
+    crash.messages.contains { $0.hasPrefix("panic: ") && $0.containsBytes("[signal SIG") }
   }
 
   /// Explains an abort() that an allocator called: between the two are functions without names only, which report the error.

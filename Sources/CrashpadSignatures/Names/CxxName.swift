@@ -105,8 +105,10 @@ enum CxxName {
     return name.bytes.indices.first { name.bytes[$0] == UInt8(ascii: "(") && ends[$0] == name.bytes.count }
   }
 
+  private static let qualifiers = [" const", " volatile", " &&", " &", " noexcept"]
+
   private static func dropQualifiers(_ name: inout NameText) {
-    while [" const", " volatile", " &", " &&", " noexcept"].contains(where: { name.drop(suffix: $0) }) {}
+    while qualifiers.contains(where: { name.drop(suffix: $0) }) {}
   }
 
   // MARK: Types
@@ -188,7 +190,8 @@ enum CxxName {
 
   // MARK: Parameters and return type
 
-  /// - Parameter dropsInnerQualifiers: whether those of functions go that have what is named in them, as "Cart::total() const::Item".
+  /// - Parameter dropsInnerQualifiers: whether the qualifiers of an enclosing function are dropped: "const" of
+  ///   "Cart::total() const::Item::go()".
   private static func withoutParameters(_ name: NameText, dropsInnerQualifiers: Bool) -> NameText {
     var result: [UInt8] = []
     var index = 0
@@ -218,8 +221,6 @@ enum CxxName {
     }
     return name.bytes[index...].starts(with: "::".utf8) ? index : start
   }
-
-  private static let qualifiers = [" const", " volatile", " &&", " &", " noexcept"]
 
   private static func withoutReturnType(_ name: NameText) -> NameText {
     // "operator new", "operator unsigned int": what is behind the word belongs to the name.

@@ -156,11 +156,6 @@ extension SignatureRule {
       .raise, "kotlin-unhandled",
       ["kotlin::TerminateWithUnhandledException*", "kotlin::ProcessUnhandledException*"],
       anywhere: [
-        "ThrowException", "ThrowNullPointerException", "ThrowArrayIndexOutOfBoundsException", "ThrowClassCastException",
-        "ThrowTypeCastException", "ThrowArithmeticException", "ThrowNumberFormatException", "ThrowOutOfMemoryError",
-        "ThrowNotImplementedError", "ThrowIllegalArgumentException", "ThrowIllegalArgumentExceptionWithMessage",
-        "ThrowIllegalStateException", "ThrowIllegalStateExceptionWithMessage", "ThrowIrLinkageError",
-        "ThrowInvalidMutabilityException", "ThrowFileFailedToInitializeException",
         "(anonymous)::terminateWithUnhandledException", "(anonymous)::processUnhandledException",
         "terminateWithUnhandledException", "processUnhandledException", "Kotlin_terminateWithUnhandledException",
         "Kotlin_processUnhandledException", "Kotlin_ObjCExport_trap*",
@@ -176,6 +171,11 @@ extension SignatureRule {
       anywhere: [
         "konan::abort*", "il2cpp_codegen_raise_*", "il2cpp_codegen_abort*", "il2cpp::vm::Exception::Raise*",
         "il2cpp_raise_exception", "Kotlin_ObjCExport_abort*", "KonanTerminateHandler", "ReportBacktraceToIosCrashLog",
+        "ThrowException", "ThrowNullPointerException", "ThrowArrayIndexOutOfBoundsException", "ThrowClassCastException",
+        "ThrowTypeCastException", "ThrowArithmeticException", "ThrowNumberFormatException", "ThrowOutOfMemoryError",
+        "ThrowNotImplementedError", "ThrowIllegalArgumentException", "ThrowIllegalArgumentExceptionWithMessage",
+        "ThrowIllegalStateException", "ThrowIllegalStateExceptionWithMessage", "ThrowIrLinkageError",
+        "ThrowInvalidMutabilityException", "ThrowFileFailedToInitializeException",
         "dart::Assert::Fail*", "dart::Exceptions::*", "art::Runtime::Abort*",
         "mono_runtime_unhandled_exception*", "mono_raise_exception*",
       ],

@@ -56,7 +56,7 @@ package struct AbortMessage: Sendable, Hashable {
 }
 
 extension Symbolization {
-  /// The message that glibc left in the memory of a core; nil if there is none, or if the dump has it as a message of a module.
+  /// The message that glibc left in the memory of a core. Nil if glibc left no message, or the dump has the message in a module.
   package func abortMessage(_ snapshot: ProcessSnapshot, _ file: InputFile) -> AbortMessage? {
     AbortMessage(snapshot, file, modules)
   }
