@@ -3,7 +3,7 @@ internal import CrashpadBytes
 internal import CrashpadFiles
 
 /// The body of an upload: multipart/form-data (RFC 7578), as crash servers receive and keep it. Breakpad in Chromium for Android
-/// and Linux writes the whole body to the file of the minidump.
+/// and Linux writes the whole body to the file of the minidump. The head of a request may stand before it, as it was sent.
 struct UploadBody {
   struct Part {
     /// The name of the file, or of the field.
@@ -20,11 +20,13 @@ struct UploadBody {
 
   /// Nil if the bytes are no such body.
   init?(_ bytes: RawSpan) {
-    guard bytes.byteCount > 4, bytes.uint16(at: 0) == 0x2d2d else { return nil }
-    let boundary = Self.line(bytes, at: 0, most: Self.mostBoundary).map { bytes.array(in: $0.content) }
+    guard let start = Self.start(bytes), bytes.byteCount > start + 4, bytes.uint16(at: start) == 0x2d2d else {
+      return nil
+    }
+    let boundary = Self.line(bytes, at: start, most: Self.mostBoundary).map { bytes.array(in: $0.content) }
     guard let boundary, boundary.count > 2 else { return nil }
     var parts: [Part] = []
-    var place = 0
+    var place = start
     while parts.count < Self.mostParts, let head = Self.head(bytes, behind: place + boundary.count) {
       let (end, next) = Self.end(bytes, from: head.end, boundary)
       // Parts of mails have boundaries, too, and no names.
@@ -46,6 +48,20 @@ struct UploadBody {
       let start = bytes.array(in: ByteRange(offset: part.content.offset, count: count))
       return !start.isEmpty && ArchiveChoice.isDump(start, named: part.name)
     }
+  }
+
+  /// The place behind the head of a request, or 0 if there is none. Nil if the head has no end, or is one of something else.
+  private static func start(_ bytes: RawSpan) -> Int? {
+    guard bytes.byteCount > 4, bytes.text(in: ByteRange(offset: 0, count: 5)) == "POST " else { return 0 }
+    var place = 0
+    var isForm = false
+    while place < mostHead, let line = line(bytes, at: place, most: mostHead) {
+      place = line.next
+      if line.content.count == 0 { return isForm ? place : nil }
+      let words = bytes.text(in: line.content).lowercased()
+      if words.hasPrefix("content-type:"), words.contains("multipart/form-data") { isForm = true }
+    }
+    return nil
   }
 
   /// The line at `place` without its end, and the place of the next one; nil if it is longer than `most` or has no end.

@@ -27,6 +27,7 @@ extension CoreReader {
     first.context = exception.context
     first.isRaisedAgain = true
     snapshot.exception = first
+    snapshot.annotateRaisedAgain()
   }
 
   /// Whether the thread stands behind a system call, in which it may have sent itself the signal.

@@ -18,6 +18,7 @@ extension MinidumpReader {
         snapshot.system.crashpadUptime = UInt64(snapshot.text(annotation.value, in: bytes))
       }
       if isNamed(annotation, "crashpad_intermediate_dump_incomplete", bytes) { snapshot.isComplete = false }
+      if isNamed(annotation, Annotation.raisedAgain, bytes) { isRaisedAgain = true }
     }
   }
 

@@ -23,6 +23,7 @@ package struct MinidumpReader {
   var snapshot = ProcessSnapshot(system: SystemSnapshot(architecture: .unknown, operatingSystem: .unknown))
   var findings: FindingList
   var streams: [Stream] = []
+  var isRaisedAgain = false
   /// Bytes of memory that lists may still use. Entries may share the data that they refer to, so without this limit a
   /// small file could describe a snapshot of any size.
   var memoryBudget: Int
@@ -136,6 +137,7 @@ package struct MinidumpReader {
     }
     if first[.exception] != nil { snapshot.hasLostException = snapshot.exception == nil }
     snapshot.exception?.takeSender(processID: snapshot.processID)
+    if isRaisedAgain, snapshot.system.isLinux { snapshot.exception?.isRaisedAgain = true }
   }
 
   private mutating func checkOverlaps() {

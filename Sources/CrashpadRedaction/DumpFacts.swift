@@ -8,7 +8,7 @@ internal import CrashpadSnapshot
 struct DumpFacts {
   private(set) var modules: [(address: UInt64, size: UInt64)] = []
   /// Memory that can be executed, of modules or not.
-  private(set) var mapped: [(address: UInt64, size: UInt64)] = []
+  private(set) var listed: [ListedRange] = []
   private(set) var stacks: [(address: UInt64, size: UInt64)] = []
   private(set) var addressMask: UInt64?
   private(set) var modulePaths: Set<[UInt8]> = []
@@ -115,7 +115,7 @@ struct DumpFacts {
         readSystem(record.node, tree, bytes)
       case (.capture, .map):
         if let maps = tree.field(.maps, of: record.node, in: bytes).value {
-          mapped = ListedRange.lines(bytes.extracting(maps.offset..<maps.end)).executable
+          listed = ListedRange.lines(bytes.extracting(maps.offset..<maps.end))
         }
       case (.systemInfo, .map): readSystem(record.node, tree, bytes)
       default: break

@@ -31,9 +31,10 @@ struct DumpRedactor {
     tree = DumpTree(parsing: bytes)
     facts = DumpFacts(tree, bytes)
     var rule = PointerRule(
-      facts.architecture, code: facts.modules + facts.mapped, stacks: facts.stacks, addressMask: facts.addressMask,
+      facts.architecture, code: facts.modules + facts.listed.executable, stacks: facts.stacks,
+      addressMask: facts.addressMask,
       keepsSmallNumbers: policy.keepsSmallNumbers)
-    rule.keepFaults(ofRecordsAt: facts.signalRecords)
+    rule.keepFaults(ofRecordsAt: facts.signalRecords, facts.listed)
     plan = RedactionPlan(RedactionReport(.intermediateDump, inputByteCount: bytes.byteCount), rule)
   }
 

@@ -78,7 +78,9 @@ struct MinidumpRedactor {
     rule = PointerRule(
       snapshot, mapped: listed?.executable ?? [], stacks: stacks.addresses,
       keepsSmallNumbers: policy.keepsSmallNumbers)
-    if snapshot.system.architecture == .x86_64 { rule.keepFaults(ofRecordsAt: stacks.signalRecords(bytes)) }
+    if snapshot.system.architecture == .x86_64 {
+      rule.keepFaults(ofRecordsAt: stacks.signalRecords(bytes), listed ?? [])
+    }
   }
 
   /// Takes entries off the budget. Returns false if it is spent; then all later calls fail too.

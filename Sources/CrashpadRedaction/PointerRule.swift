@@ -22,8 +22,10 @@ struct PointerRule: Sendable {
   private let keepsSmallNumbers: Bool
   /// The greatest values that stay at some addresses: those of a handler's record that say for which fault it was called.
   private var limits: [UInt64: UInt64] = [:]
-  /// The places of the fault's address in such records. An address in a stack, or in the guard below it, tells of no data.
+  /// The places of the fault's address in such records. An address in a stack, in the guard below it, or in memory that may be
+  /// accessed tells of no data: the last one says that the handler made the memory accessible.
   private var faultPlaces: Set<UInt64> = []
+  private var accessible = AddressRanges([])
   /// The addresses of the codes in such records. Those of sent signals are negative.
   private var codes: Set<UInt64> = []
   private static let codesOfSent: Set<UInt64> = [0xffff_ffff, 0xffff_fffa]
@@ -56,7 +58,13 @@ struct PointerRule: Sendable {
   }
 
   /// Keeps what says for which fault a handler was called, in the kernel's records on the stacks of x86-64.
-  mutating func keepFaults(ofRecordsAt addresses: [UInt64]) {
+  ///
+  /// - Parameter listed: the memory of the process.
+  mutating func keepFaults(ofRecordsAt addresses: [UInt64], _ listed: [ListedRange]) {
+    if !addresses.isEmpty {
+      accessible = AddressRanges(
+        listed.filter { !$0.protection.isEmpty && $0.last < Self.addressLimit }.map { ($0.address, $0.last) })
+    }
     for address in addresses {
       for (place, limit) in Self.faultLimits { limits[address &+ place] = limit }
       codes.insert(address &+ SignalFrame64.code)
@@ -66,7 +74,8 @@ struct PointerRule: Sendable {
 
   private func isOfFault(_ word: UInt64, at place: UInt64) -> Bool {
     guard let limit = limits[place] else { return isCodeOfSent(word, at: place) }
-    return word <= limit || faultPlaces.contains(place) && stacks.contains(word) || isCodeOfSent(word, at: place)
+    let isPlace = faultPlaces.contains(place) && (stacks.contains(word) || accessible.contains(word))
+    return word <= limit || isPlace || isCodeOfSent(word, at: place)
   }
 
   private func isCodeOfSent(_ word: UInt64, at place: UInt64) -> Bool {

@@ -27,8 +27,8 @@ struct CrashKind: Sendable {
   /// The number of innermost frames of a handler that ended the process for a fault further out: no part of it.
   var handlerDepth = 0
   /// The kind of the first fault, if a handler that was called for it crashed itself, and the number of the handlers' frames, the
-  /// innermost ones. Crashes in one handler are told apart by it.
-  var earlier: (text: String, depth: Int)?
+  /// innermost ones. Crashes in one handler are told apart by it, unless the handler had repaired it.
+  var earlier: (text: String, depth: Int, isRepaired: Bool)?
   /// The function and the class of an error in a language that has no frames in the stack.
   var words: [String] = []
   /// The bundle id or the name of the process of a report, or a dump's executable, which tells crashes without a stack apart.
@@ -406,6 +406,8 @@ struct CrashKind: Sendable {
       text = "bad-access[pac]"
     } else if isARM, code == 0x106 || exception.kind == .linuxSignal && [8, 9].contains(exception.info) {
       text = "bad-access[mte]"
+    } else if exception.kind == .mach, code == Self.codeSigningError, !isFirst {
+      text = "bad-access[codesign]"
     } else if isAtStack(exception, snapshot) || (!isFirst && snapshot.lacksStackForHandler) {
       text = "bad-access[stack-overflow]"
       isStackOverflow = true
@@ -418,6 +420,9 @@ struct CrashKind: Sendable {
         ? "bad-access" : hasAddress && exception.address < 0x1000 ? "bad-access[null]" : "bad-access[wild]"
     }
   }
+
+  /// KERN_CODESIGN_ERROR: the page was there, and its signature was not valid.
+  private static let codeSigningError: UInt64 = 50
 
   private func isAtStack(_ exception: ExceptionSnapshot, _ snapshot: ProcessSnapshot) -> Bool {
     if isFirst {

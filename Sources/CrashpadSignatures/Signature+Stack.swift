@@ -45,7 +45,8 @@ extension Signature {
       return (kind, stack)
     }
     if let earlier = Symbolization.earlierFaults(thread, snapshot).last {
-      kind.earlier = (self.kind(of: earlier, options).text, earlier.frame + 1)
+      let isRepaired = earlier.isRepaired(in: ListedMemory(snapshot, file).ranges)
+      kind.earlier = (self.kind(of: earlier, options).text, earlier.frame + 1, isRepaired)
     }
     guard let ended = Symbolization.endedByHandler(thread, snapshot) else { return (kind, stack) }
     var fault = self.kind(of: ended, options)

@@ -20,7 +20,7 @@ struct SignatureChoice {
     nameKind(from: start)
     skipCallees(from: start)
     choose(from: start)
-    if let earlier = kind.earlier { takeEarlier(earlier.text, depth: earlier.depth, from: start) }
+    if let earlier = kind.earlier, !earlier.isRepaired { takeEarlier(earlier.text, depth: earlier.depth, from: start) }
   }
 
   private static let noCode = "no-code"
@@ -236,8 +236,11 @@ struct SignatureChoice {
   private mutating func takeNext(above own: Int, from start: Int) {
     let callee = entries.indices[start..<own].last { entries[$0].rule?.id != SignatureNames.header.id }
     guard let callee else { return }
-    if callee == 0, kind.isJumpOutOfCode, entries[callee].module == nil, !entries[callee].isNamed {
-      return stack.takeNoCode(callee, Self.noCode)
+    // Frames that a scan found below the anchor may be left over from earlier calls.
+    if start == 0, own > 0, kind.isJumpOutOfCode, entries[0].module == nil, !entries[0].isNamed,
+      entries[1..<own].allSatisfy(\.isScanned)
+    {
+      return stack.takeNoCode(0, Self.noCode)
     }
     if stack.decisions[callee]?.rule == Self.noCode { return stack.takeData(callee, from: own, Self.noCode) }
     guard stack.isTaken(callee), entries[callee].key != entries[own].key else { return }

@@ -121,6 +121,7 @@ final class SignatureNames: Sendable {
       place, symbol, function?.location?.file, isInlined: false, version == .first ? nil : function,
       isHeader: Self.isHeader(function, isInlined: false))
     entry.interruptsSystemCall = frame.frame.interruptsSystemCall
+    entry.isScanned = frame.frame.trust == .scan
     if isNearest, let name = outermost?.function, let start = frame.symbol?.functionAddress {
       entry.nearest = "\(name)+0x\(hexadecimal((place.offset ?? frame.frame.instruction) &- start))"
     }

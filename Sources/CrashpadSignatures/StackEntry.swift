@@ -51,6 +51,8 @@ struct StackEntry: Sendable {
   var nearest: String?
   /// Whether the kernel called the frames above for a signal that interrupted a system call.
   var interruptsSystemCall = false
+  /// Whether a search of the stack found it, which may take what an earlier call left.
+  var isScanned = false
   /// Whether its module is not known, and its source file is one of the program.
   var isOfOwnSource = false
 

@@ -8,6 +8,9 @@ public struct Annotation: Sendable, Hashable {
     self.name = name
     self.value = value
   }
+
+  /// The name of the one that says `ExceptionSnapshot.isRaisedAgain` in a minidump.
+  package static let raisedAgain = "crashpad_raised_again"
 }
 
 /// A typed annotation. Crashpad defines type 1, a string; types from 0x8000 on belong to the application.

@@ -7,6 +7,8 @@ package struct HandledFault: Sendable, Hashable {
   package let code: Int32
   /// For a sent signal the kernel's word about the sender. Nil if `redact` removed it.
   package let address: UInt64?
+  /// The access that a page fault was for, as the processor of x86-64 has it; nil if that is not known.
+  package private(set) var access: MemoryProtection?
 
   package var isSent: Bool { code <= 0 }
 
@@ -30,6 +32,9 @@ package struct HandledFault: Sendable, Hashable {
       self = trap
     } else {
       return nil
+    }
+    if isIntel, !isSent, word(SignalFrame64.trap) == Self.pageFault, let error = word(SignalFrame64.errorCode) {
+      access = error & 0x10 != 0 ? .execute : error & 2 != 0 ? .write : .read
     }
   }
 

@@ -33,4 +33,9 @@ extension ProcessSnapshot {
     arena.append(contentsOf: bytes)
     return SnapshotBytes(arenaOffset: start, count: arena.count - start)
   }
+
+  /// Says by an annotation, which a minidump keeps, that the process sent itself a signal for the exception.
+  package mutating func annotateRaisedAgain() {
+    annotations.append(Annotation(name: store(Annotation.raisedAgain), value: store("yes")))
+  }
 }

@@ -101,6 +101,13 @@ public struct SystemSnapshot: Sendable {
     return !isUnknown && !(isZero && (operatingSystem == .linux || operatingSystem == .android))
   }
 
+  /// The parts of the version that are known, such as "17.4.1" or "7.0"; nil without any.
+  package var version: String? {
+    guard hasVersion, let major = osMajor else { return nil }
+    guard let minor = osMinor else { return String(major) }
+    return osBugfix.map { "\(major).\(minor).\($0)" } ?? "\(major).\(minor)"
+  }
+
   package init(architecture: CPUArchitecture, operatingSystem: OperatingSystem) {
     self.architecture = architecture
     self.operatingSystem = operatingSystem

@@ -83,8 +83,8 @@ public struct ExceptionSnapshot: Sendable {
   package var isAddressKnown = true
   /// The address of the fault; 0 if the exception has none.
   public var address: UInt64 = 0
-  /// Whether the input has a signal that a handler of the program sent again, and this is the fault before it: by a record of the
-  /// kernel's that was found in the memory, with the registers of the thread.
+  /// Whether the process sent itself a signal, as a handler of the program does that raises it again, and this is the fault before
+  /// it: a record of that fault has all registers of the thread.
   package var isRaisedAgain = false
   /// The process that sent the signal; nil if none did, or it is not known.
   public var sender: SignalSender?

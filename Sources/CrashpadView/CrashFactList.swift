@@ -80,7 +80,9 @@ package struct CrashFactList: Sendable {
     add("Crash", exception.title, .crash)
     // If no more specific cause is known, the summary contains the explanation already.
     if let explanation = exception.explanation, summary?.containsBytes(explanation) != true { add("", explanation) }
-    if exception.isRaisedAgain { add("", "inferred: the core has the signal as one that a handler raised again") }
+    if exception.isRaisedAgain {
+      add("", "inferred: the process sent itself the signal, and this is the fault before it")
+    }
     if isHead { return }
     add("Thrown", view.thrownType)
     describeTermination()
@@ -88,7 +90,7 @@ package struct CrashFactList: Sendable {
       add("Where", frame.line)
     } else if let context = exception.context {
       let pc = context.instructionPointer
-      let place = exception.location?.line ?? exception.unloadedLine ?? (pc == 0 ? "unknown" : "no module")
+      let place = exception.location?.line ?? exception.unloadedLine ?? (pc == 0 ? "unknown" : view.noModule)
       add("Where", "\(place) (pc \(TextFormat.hex(pc)))")
     } else {
       add("Where", "unknown: the exception has no registers")

@@ -42,6 +42,9 @@ extension CrashView {
     }
   }
 
+  /// The place of an address that no listed module has.
+  var noModule: String { snapshot.modules.isEmpty ? "an unknown module" : "no module" }
+
   package func line(_ row: Row) -> Line {
     let module = moduleName(row)
     // A report without its images names them, and does not say where they are.
@@ -58,7 +61,7 @@ extension CrashView {
     guard let name = row.name else {
       if row.moduleOffset != nil, let place { return line(place, location: location) }
       if module == nil, let place = unloadedLine(row.address) { return line(place, location: location) }
-      return line("\(fullAddress(row.address)) in \(module ?? "no module")", location: location)
+      return line("\(fullAddress(row.address)) in \(module ?? noModule)", location: location)
     }
     if let reason = row.withoutFrame { return line(name, location: location, module: reason) }
     let offset = row.functionOffset.map { " + \($0)" + (row.isNearest ? " (nearest symbol)" : "") } ?? ""

@@ -89,7 +89,7 @@ extension CrashView {
   /// Whether an annotation is displayed elsewhere, as capture data.
   func isOfCapture(_ annotation: Annotation) -> Bool {
     snapshot.system.operatingSystem == .linux
-      && [Self.captureDurationName, Self.captureNotesName].contains(line(annotation.name))
+      && [Self.captureDurationName, Self.captureNotesName, Annotation.raisedAgain].contains(line(annotation.name))
   }
 
   /// The name of a capture method, such as "signal" or "ptrace".

@@ -112,11 +112,7 @@ extension CrashView {
   package var daylightZoneName: Text? { text(snapshot.system.timeZone.daylightName) }
 
   /// Such as "17.4.1".
-  package var osVersion: String? {
-    let system = snapshot.system
-    guard system.hasVersion else { return nil }
-    return [system.osMajor, system.osMinor, system.osBugfix].map { $0.map(String.init) ?? "?" }.joined(separator: ".")
-  }
+  package var osVersion: String? { snapshot.system.version }
 
   /// Such as "iOS 17.4.1 (21E236)"; of Linux with its distribution.
   package var systemLine: String {

@@ -73,13 +73,16 @@ package struct EvidenceReader: Sendable {
       lastFault: anchor.flatMap { $0.stack == .lastException ? $0.line : nil }, messages: messages,
       isCut: !snapshot.isComplete)
     evidence.hasLostException = snapshot.hasLostException
-    evidence.lacksModules = snapshot.modules.isEmpty && snapshot.report == nil
+    evidence.lacksModules = snapshot.modules.isEmpty
     evidence.lacksStackForHandler = snapshot.lacksStackForHandler
     evidence.handlerSignal = ended == nil ? nil : snapshot.exception?.code
     if let thread = result.threads.first(where: \.isCrashed) {
+      let memory = ListedMemory(snapshot, input)
       evidence.earlierFaults = result.earlierFaults(snapshot).compactMap { earlier in
         let frame = thread.frames[...earlier.frame].reduce(0) { $0 + $1.lineCount }
-        return earlier.snapshot.exception.map { .init(exception: $0, frame: frame) }
+        return earlier.snapshot.exception.map {
+          .init(exception: $0, frame: frame, isRepaired: earlier.isRepaired(in: memory.ranges))
+        }
       }
     }
     evidence.branch = Self.branch(snapshot, input, result)

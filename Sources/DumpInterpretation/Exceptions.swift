@@ -43,6 +43,7 @@ extension DumpInterpreter {
       return false
     }
     snapshot.exception = exception
+    if exception.isRaisedAgain { snapshot.annotateRaisedAgain() }
     return true
   }
 
@@ -52,11 +53,13 @@ extension DumpInterpreter {
     var number = DumpField()
     var code = DumpField()
     var address = DumpField()
+    var raisedAgain = DumpField()
     let fields = ThreadFields(node, tree, bytes) { record in
       switch record.key {
       case .signalNumber: number.record = record
       case .signalCode: code.record = record
       case .signalAddress: address.record = record
+      case .raisedAgain: raisedAgain.record = record
       default: break
       }
     }
@@ -66,6 +69,7 @@ extension DumpInterpreter {
       // For a dump without a crash, Crashpad writes -1, which is also Breakpad's code.
       exception = ExceptionSnapshot(kind: .linuxSignal, threadID: threadID, code: number.uint32(in: bytes) ?? 0)
       exception.info = code.uint32(in: bytes) ?? 0
+      exception.isRaisedAgain = raisedAgain.uint32(in: bytes) == 1
     } else {
       exception = ExceptionSnapshot(kind: .softSignal, threadID: threadID, code: ExceptionCode.softSignal)
       exception.info = number.uint32(in: bytes) ?? 0

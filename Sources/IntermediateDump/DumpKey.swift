@@ -128,4 +128,6 @@ extension DumpKey {
   package static var buildID: DumpKey { .init(60100) }
 
   package static var threadCapture: DumpKey { .init(60200) }
+
+  package static var raisedAgain: DumpKey { .init(60300) }
 }

@@ -50,4 +50,7 @@ let linuxKeys: [KeyDescriptor] = [
     .threadCapture, "kThreadCapture", in: [.threads], u32, .keep, .none, .optional,
     "How the thread was captured: 1 it is the one that crashed or asked; 2 stopped by a signal; 3 by ptrace; 4 only the "
       + "stack pointer and the instruction pointer, from /proc; 5 not stopped, so without registers"),
+  row(
+    .raisedAgain, "kRaisedAgain", in: [.signalException], u32, .keep, .none, .optional,
+    "1 if the process sent itself the signal, and this is the fault before it, which had the same registers"),
 ]

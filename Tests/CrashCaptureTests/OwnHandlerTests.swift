@@ -106,6 +106,128 @@ struct OwnHandlerTests {
     #expect(outcome.text.contains("Look at the first fault (SIGSEGV), too"), details)
   }
 
+  /// A handler that makes the page of a fault writable, and then meets a fault of its own.
+  private static let barrier = """
+    #include <signal.h>
+    #include <string.h>
+    #include <sys/mman.h>
+    static char *page;
+    static volatile int sink;
+    __attribute__((noinline)) static void note(int *place) { sink = *place; sink++; }
+    static void handle(int number, siginfo_t *information, void *context) {
+      (void)number; (void)information; (void)context;
+      if (REPAIRS) mprotect(page, 8192, PROT_READ | PROT_WRITE);
+      note((int *)8);
+    }
+    __attribute__((noinline)) static void store(void) { page[0] = 1; sink++; }
+    __attribute__((noinline)) static void other_store(void) { page[4096] = 1; sink++; }
+    int main(void) {
+      page = mmap(NULL, 8192, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+      struct sigaction action;
+      memset(&action, 0, sizeof action);
+      action.sa_sigaction = handle;
+      action.sa_flags = SA_SIGINFO;
+      sigaction(SIGSEGV, &action, NULL);
+      FUNCTION();
+      return sink;
+    }
+    """
+
+  @Test(
+    .enabled(if: ServerTests.path(of: "gcc") != nil, "gcc is not installed"), arguments: ["store", "other_store"],
+    [true, false])
+  func `A fault that its handler repaired is no part of what tells a fault in the handler apart`(
+    _ function: String, _ repairs: Bool
+  ) throws {
+    let folder = try TemporaryFolder()
+    let program = Self.barrier.replacing("FUNCTION", with: function).replacing("REPAIRS", with: repairs ? "1" : "0")
+    try Data(program.utf8).write(to: folder.url("program.c"))
+    let outcome = try Tool.shell(Self.script.replacing("%@", with: "\(try HandlerLibrary.path())"), in: folder)
+    let details: Comment = "\(function) \(repairs): \(outcome.text)\(outcome.errorText)"
+    if repairs {
+      #expect(outcome.text.contains("5 bad-access[null] · note\n"), details)
+      #expect(outcome.text.contains("the memory permits that access by now"), details)
+      #expect(!outcome.text.contains("Look at the first fault"), details)
+    } else {
+      #expect(outcome.text.contains("5 bad-access[null] · note · after bad-access[wild] · \(function)"), details)
+      #expect(outcome.text.contains("Look at the first fault"), details)
+    }
+  }
+
+  /// A handler that makes the page of a fault writable and returns, and another thread that sends the fault's signal while the
+  /// interrupted instruction goes on.
+  private static let sent = """
+    #include <pthread.h>
+    #include <signal.h>
+    #include <string.h>
+    #include <sys/mman.h>
+    #include <unistd.h>
+    static char *page;
+    static const unsigned long size = 64 << 20;
+    static pthread_t first;
+    static void handle(int number, siginfo_t *information, void *context) {
+      (void)information; (void)context;
+      if (IS_REPAIRED) { mprotect(page, size, PROT_READ | PROT_WRITE); return; }
+      signal(number, SIG_DFL);
+      raise(number);
+    }
+    __attribute__((noinline)) static void fill(void) {
+      for (;;) {
+        char *place = page;
+        unsigned long count = size;
+        __asm__ volatile("rep stosb" : "+D"(place), "+c"(count) : "a"(1) : "memory");
+      }
+    }
+    static void *watch(void *unused) {
+      usleep(100000);
+      signal(SIGSEGV, SIG_DFL);
+      pthread_kill(first, SIGSEGV);
+      pause();
+      return unused;
+    }
+    int main(void) {
+      page = mmap(NULL, size, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+      first = pthread_self();
+      struct sigaction action;
+      memset(&action, 0, sizeof action);
+      action.sa_sigaction = handle;
+      action.sa_flags = SA_SIGINFO;
+      sigaction(SIGSEGV, &action, NULL);
+      pthread_t other;
+      if (IS_REPAIRED) pthread_create(&other, NULL, watch, NULL);
+      fill();
+    }
+    """
+
+  #if arch(x86_64)
+    @Test(.enabled(if: ServerTests.path(of: "gcc") != nil, "gcc is not installed"), arguments: [true, false])
+    func
+      `A fault whose handler raised its signal again is told as inferred, and a signal that came later is not that fault`(
+        _ isRepaired: Bool
+      )
+      throws
+    {
+      let folder = try TemporaryFolder()
+      let program = Self.sent.replacing("IS_REPAIRED", with: isRepaired ? "1" : "0")
+      try Data(program.utf8).write(to: folder.url("program.c"))
+      let script = Self.script.replacing("-o program program.c", with: "-pthread -o program program.c")
+      let forms = """
+        for form in "$dump" redacted.idump dump.dmp redacted.dmp again.dmp; do
+          crashpadctl inspect --format json "$form" | grep -o '"raised_again": *true'
+          crashpadctl explain "$form" | grep -o 'Certainty.*'
+        done | sort | uniq -c
+        """
+      let outcome = try Tool.shell(
+        script.replacing("%@", with: "\(try HandlerLibrary.path())") + "\n" + forms, in: folder)
+      let details: Comment = "\(isRepaired): \(outcome.text)\(outcome.errorText)"
+      #expect(outcome.text.contains(isRepaired ? "5 signal:SIGSEGV · fill" : "5 bad-access[wild] · fill"), details)
+      // The handler raised it while it was blocked, and returned: all registers are those of the fault.
+      #expect(outcome.text.contains("SEGV_ACCERR") != isRepaired, details)
+      #expect(outcome.text.contains("5 \"raised_again\"") != isRepaired, details)
+      #expect(outcome.text.contains("5 Certainty     Inferred") != isRepaired, details)
+    }
+  #endif
+
   @Test(.enabled(if: ServerTests.path(of: "gcc") != nil, "gcc is not installed"))
   func `A check that fails in a handler is the crash, and the fault for which it was called is named`() throws {
     let folder = try TemporaryFolder()

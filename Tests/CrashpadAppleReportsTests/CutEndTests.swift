@@ -37,6 +37,46 @@ struct CutEndTests {
   // MARK: The last line
 
   @Test(
+    "A report that ends within a frame or an image, or before its stacks, is not complete",
+    arguments: [
+      "0   Orr", "1   Orrery                        \t0x", "Binary Images:\n0x100000000 - 0x1",
+      "Binary Images:\n0x8fe00000 - 0",
+    ])
+  func unread(_ end: String) {
+    let whole = Self.head + "\nThread 1:\n0   Orrery                        \t0x0000000100000400 main + 4\n"
+    #expect(Reading(whole).snapshot?.isComplete == true)
+    for text in [whole + "\n" + end, whole + "\n" + end + "\n\n", whole + "\n" + end + "\r\n"] {
+      let reading = Reading(text)
+      #expect(reading.snapshot?.isComplete == false && reading.codes.contains("report-cut"), "\(text)")
+    }
+    // Words of a message below the report.
+    #expect(Reading(whole + "\n2 of our testers have seen this so far\n").snapshot?.isComplete == true)
+  }
+
+  @Test("A report that names the crashed thread and has no stacks is not complete, unless it says that it has none")
+  func withoutStacks() {
+    let head = Self.head.split(separator: "Thread 0 Crashed:")[0]
+    let table =
+      "VM Region Info: 0x10 is not in any region.\n      REGION TYPE      START - END  [ VSIZE] PRT/MAX SHRMOD\n"
+    for text in [String(head), head + "\n" + table, head.replacing("Triggered by Thread:  0", with: "") + table] {
+      let reading = Reading(text)
+      #expect(reading.snapshot?.isComplete == false && reading.codes.contains("report-cut"), "\(text)")
+    }
+    #expect(Reading(head + "\nBacktrace not available\n").snapshot?.isComplete == true)
+  }
+
+  @Test("A session of gdb that ends behind the word before a place keeps that frame, and is not complete")
+  func gdb() {
+    let text = "Program terminated with signal SIGABRT, Aborted.\n#0  raise (sig=6) at raise.c:44\n"
+    for word in ["at", "from"] {
+      let reading = Reading(text + "#1  0x00007f8189 in __libc_message (fmt=0x1 \"%s\\n\") \(word)\n")
+      #expect(reading.frames(0).map(\.function) == ["raise", "__libc_message"])
+      #expect(reading.snapshot?.isComplete == false && reading.codes.contains("report-cut"))
+    }
+    #expect(Reading(text).snapshot?.isComplete == true)
+  }
+
+  @Test(
     "An address that the end of the text cuts is none",
     arguments: [
       "2   Orrery                        \t0x0000000100", "2   Orrery                        \t0x0",

@@ -272,6 +272,8 @@ struct PackedInputTests {
     #expect(try inspect(Packing.gzip(one)).text == expected)
     let packed = Self.body([("dump.gz", Packing.gzip(Self.report))], lineEnd: lineEnd)
     #expect(try inspect(packed).text == expected)
+    let head = ["POST /submit HTTP/1.1", "Host: crashes", "content-type: Multipart/Form-Data; boundary=x", "", ""]
+    #expect(try inspect(Array(head.joined(separator: lineEnd).utf8) + one).text == expected)
     #expect(try inspect(Array(one.dropLast(44 + 2 * lineEnd.utf8.count))).text.contains("Orrery"))
   }
 

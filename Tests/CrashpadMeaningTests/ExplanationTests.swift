@@ -280,6 +280,21 @@ struct ExplanationTests {
     }
   }
 
+  @Test func `A program counter near 0 is a jump, and no field was accessed there`() {
+    for (counter, address) in [(0, 0), (2, 2), (0x1000_0000, 2)] as [(UInt64, UInt64)] {
+      var thread = SampleCrash.thread(0, ["app:Shop.buy()"])
+      var top = CrashEvidence.Frame(function: nil, module: nil, offset: nil, location: nil, isOfApp: false)
+      top.address = counter
+      thread.frames.insert(top, at: 0)
+      let result = Explanation(SampleCrash.crash(SampleCrash.mach(1, [1, address], signal: 11), [thread]))
+      let isJump = counter == address
+      #expect(result.evidence.contains { $0.text.contains("where no code is") } == isJump)
+      #expect(result.summary.contains("a call, a jump or a return through a pointer") == isJump, "\(result.summary)")
+      #expect(result.advice.contains { $0.contains("offset of the field") } != isJump, "\(result.advice)")
+      #expect(result.advice.contains { $0.contains("pointer to the function") } == isJump)
+    }
+  }
+
   @Test func `A program counter in no module is a jump only where the access was to it`() {
     func evidence(counter: UInt64?, at address: UInt64, isTranslated: Bool = false) -> String {
       var thread = SampleCrash.thread(0, ["app:Shop.buy()"])

@@ -140,15 +140,22 @@ struct IntelReturnTests {
       for _ in 0..<Soak.times(20_000, or: 200) {
         // Any place: code that was entered at a wrong byte has rare instructions, too.
         let place = UInt64.random(in: text...(text + size), using: &random)
-        let words = [elf.code(at: place), elf.code(at: place &+ 8)].compactMap { $0 }
-        guard words.count == 2, let instruction = IntelInstruction(words[0], words[1], isWide: true) else { continue }
+        let code = [elf.code(at: place), elf.code(at: place &+ 8)].compactMap { $0 }
+        guard code.count == 2 else { continue }
+        var bytes = code.flatMap { word in (0..<8).map { UInt8(truncatingIfNeeded: word >> (8 * UInt64($0))) } }
+        // The prefixes of sizes are rare in libraries.
+        if Int.random(in: 0..<4, using: &random) == 0 {
+          bytes = [[0x66, 0x67].randomElement(using: &random)!] + bytes.dropLast()
+        }
+        let words = [0, 8].map { start in (0..<8).reduce(0) { $0 | UInt64(bytes[start + $1]) << (8 * UInt64($1)) } }
+        let isWide = Int.random(in: 0..<4, using: &random) > 0
+        guard let instruction = IntelInstruction(words[0], words[1], isWide: isWide) else { continue }
         // The length of an unknown one is not used.
         guard instruction.effect != .unknown else { continue }
-        let bytes = words.flatMap { word in (0..<8).map { UInt8(truncatingIfNeeded: word >> (8 * UInt64($0))) } }
-        let lines = Disassembly(at: place, in: bytes, before: 0, .x86_64)?.lines
+        let lines = Disassembly(at: place, in: bytes, before: 0, isWide ? .x86_64 : .x86)?.lines
         guard let line = lines?.first, let text = line.text else { continue }
         read += 1
-        #expect(UInt64(line.bytes.count) == instruction.length, "\(text): \(bytes), seed \(seed)")
+        #expect(UInt64(line.bytes.count) == instruction.length, "\(text): \(bytes) \(isWide), seed \(seed)")
       }
     }
     #expect(read > 0, "seed \(seed)")

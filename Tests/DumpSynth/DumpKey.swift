@@ -114,6 +114,7 @@ public enum DumpKey: UInt16, CaseIterable, Sendable {
   case capture = 60015
   case buildID = 60100
   case threadCapture = 60200
+  case raisedAgain = 60300
 
   /// The name as Crashpad spells it, with its `k`.
   public var crashpadName: String {

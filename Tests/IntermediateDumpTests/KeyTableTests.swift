@@ -39,7 +39,7 @@ struct KeyTableTests {
       [
         .pid, .parentPID, .cpuCount, .osVersionMajor, .osVersionMinor, .osVersionBugfix, .standardOffsetSeconds,
         .daylightOffsetSeconds, .active, .inactive, .wired, .free, .suspendCount, .priority, .exception, .flavor,
-        .signalNumber, .signalCode, .dylibCurrentVersion, .fileType, .threadCapture,
+        .signalNumber, .signalCode, .dylibCurrentVersion, .fileType, .threadCapture, .raisedAgain,
       ]
     ),
     (

@@ -13,6 +13,8 @@ struct capture {
   int signal;
   int code;
   uint64_t address;
+  // A fault for which a handler of the program raised the signal again, known by the registers.
+  bool is_raised_again;
   int thread;
   const ucontext_t *context;
   // The other threads resume as soon as their part of the dump is written.

@@ -108,6 +108,7 @@ kCPUModel = 60014,
 kCapture = 60015,
 kBuildID = 60100,
 kThreadCapture = 60200,
+kRaisedAgain = 60300,
 // END keys
 // clang-format on
 };

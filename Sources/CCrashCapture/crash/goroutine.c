@@ -4,6 +4,7 @@
 // each other.
 //
 // Sources: `g`, `m` and `gobuf` in Go's src/runtime/runtime2.go.
+#define _GNU_SOURCE
 #include "goroutine.h"
 
 #include "memory.h"

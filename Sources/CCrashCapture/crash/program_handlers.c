@@ -113,8 +113,7 @@ CRASH_TIME static struct handler_call *note_call(struct thread_facts *facts, int
   call->hidden = facts->hidden_signals;
   if (crash_signal_index(number) < 0 || information->si_code <= 0) return call;
   copy_bytes(&facts->fault, information, sizeof facts->fault);
-  facts->fault_place[0] = context_program_counter(context);
-  facts->fault_place[1] = context_stack_pointer(context);
+  copy_bytes(facts->fault_registers, context_registers(context), sizeof facts->fault_registers);
   return call;
 }
 
@@ -442,12 +441,14 @@ CRASH_TIME bool find_fault_of_call(int number, struct received *fault) {
     fault->context = (ucontext_t *)call->context;
     return true;
   }
-  // The handler raised the signal while it was blocked, and returned: it arrives where the fault was.
-  const ucontext_t *context = fault->context;
-  if (facts->fault.si_signo != number || facts->fault_place[0] != context_program_counter(context) ||
-      facts->fault_place[1] != context_stack_pointer(context)) {
-    return false;
+  // If the handler raised the signal while it was blocked, and returned, it arrives where the fault was, with all registers
+  // as they were. Others say that the program went on, as after a fault that its handler repaired.
+  if (facts->fault.si_signo != number) return false;
+  const uint64_t *registers = context_registers(fault->context);
+  for (int index = 0; index < kContextRegisters; index++) {
+    if (facts->fault_registers[index] != registers[index]) return false;
   }
   fault->information = (siginfo_t *)&facts->fault;
+  fault->is_inferred = true;
   return true;
 }

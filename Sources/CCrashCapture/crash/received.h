@@ -11,6 +11,8 @@
 struct received {
   siginfo_t *information;
   ucontext_t *context;
+  // It is a fault before the signal, known by its registers.
+  bool is_inferred;
 };
 
 // Checks both arguments before anything reads them. If they are not the kernel's, searches for the kernel's in the

@@ -166,6 +166,7 @@ CRASH_TIME void write_signal(struct capture *capture) {
   dump_u32(writer, kSignalNumber, (uint32_t)capture->signal);
   dump_u32(writer, kSignalCode, (uint32_t)capture->code);
   dump_u64(writer, kSignalAddress, capture->address);
+  if (capture->is_raised_again) dump_u32(writer, kRaisedAgain, 1);
   dump_property(writer, kThreadState, capture->registers.thread_state, kThreadStateSize);
   dump_property(writer, kFloatState, capture->registers.float_state, kFloatStateSize);
 }

@@ -65,4 +65,17 @@ void probe_by_copies(void);
 CRASH_TIME uint64_t context_program_counter(const ucontext_t *context);
 CRASH_TIME uint64_t context_stack_pointer(const ucontext_t *context);
 
+// The general registers, the stack pointer and the program counter, which lie side by side in a context.
+#if defined(__x86_64__)
+enum { kContextRegisters = REG_RIP + 1 };
+CRASH_TIME static inline const uint64_t *context_registers(const ucontext_t *context) {
+  return (const uint64_t *)context->uc_mcontext.gregs;
+}
+#else
+enum { kContextRegisters = 33 };
+CRASH_TIME static inline const uint64_t *context_registers(const ucontext_t *context) {
+  return (const uint64_t *)context->uc_mcontext.regs;
+}
+#endif
+
 #endif

@@ -224,8 +224,8 @@ struct thread_facts {
   int unresolved;
   // A handler was called in abort(3), and may return.
   bool aborts;
-  // The last fault for which one was called: the program counter and the stack pointer.
-  uint64_t fault_place[2];
+  // The last fault for which one was called, with the registers there.
+  uint64_t fault_registers[kContextRegisters];
   siginfo_t fault;
   // The place of the caller's address when the program called abort(3), and that address.
   const uint64_t *abort_place;

@@ -98,6 +98,7 @@ CRASH_TIME static __attribute__((noinline)) int write_request(int file, const st
   capture->thread = current_thread();
   capture->context = &context;
   capture->resumes = true;
+  capture->is_raised_again = false;
   capture->file = file;
   capture_write(capture);
   return capture->writer.error;

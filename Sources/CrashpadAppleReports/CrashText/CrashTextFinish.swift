@@ -5,10 +5,8 @@ internal import CrashpadSnapshot
 extension CrashText {
   /// Resolves the references that need the whole text.
   ///
-  /// - Parameters:
-  ///   - isCut: whether the text lacks a final line feed.
-  ///   - end: the length of the input in bytes.
-  mutating func finish(isCut: Bool, end: Int) {
+  /// - Parameter isCut: whether the text lacks a final line feed.
+  mutating func finish(_ text: TextBytes, isCut: Bool) {
     guard !builder.isRefused else { return }
     if builder.report.kind == .panic { return builder.setPanic(panic) }
     endRegisters()
@@ -27,17 +25,33 @@ extension CrashText {
     setElided()
     nameLoader()
     setFaultingThread()
-    let isCut = !seen.images && (dropCutFrame() || seen.cutKey.map { $0 >= lastLine } ?? false) || isCut
+    let endsInKey = seen.cutKey.map { $0 >= lastLine } ?? false
+    let isCut =
+      endsUnread(text) || lacksStacks || !seen.images && (dropCutFrame() || endsInKey || isCut)
     if seen.crashedThread, builder.report.kind == .crash, exception.type == nil, builder.report.termination == nil {
       builder.report.statesCrash = true
     }
     resolveFrames()
     setException()
     if builder.snapshot.threads.isEmpty { builder.note(ReportRules.noThreads) }
-    if !seen.images {
-      builder.note(isCut ? ReportRules.cut : ReportRules.noImages, at: isCut ? end : nil)
-      if isCut { builder.snapshot.isComplete = false }
+    if isCut {
+      builder.note(ReportRules.cut, at: text.endIndex)
+      builder.snapshot.isComplete = false
+    } else if !seen.images {
+      builder.note(ReportRules.noImages)
     }
+  }
+
+  /// Whether the last line begins like a frame or an image, and is too short for one.
+  private func endsUnread(_ text: TextBytes) -> Bool {
+    guard let unread = seen.unreadLine, unread >= lastLine else { return false }
+    return text[unread...].split(separator: 0x20, maxSplits: Self.fewestWords).count <= Self.fewestWords
+  }
+
+  /// Whether the text ends before its stacks: it names the crashed thread, or ends in a table that no report ends in.
+  private var lacksStacks: Bool {
+    builder.report.kind == .crash && builder.snapshot.threads.isEmpty && frames.last.isEmpty
+      && !seen.images && !seen.noBacktrace && (faultingNumber != nil || section == .vmRegions)
   }
 
   /// Whether the last line is a sentence of the text around the report, which is not the line that a cut one ends with.

@@ -12,6 +12,7 @@ extension CrashText {
       return
     }
     if content.equals("Application main thread deadlocked") { return deadlocked() }
+    if content.has(prefix: "Backtrace not available") { seen.noBacktrace = true }
     if uncaughtReason(content) || consoleException(content) || oldCodes(content) || signalCause(content) { return }
     guard let key = TextKey(content) else {
       if jetsamProcess(content) || continueField(content) { return }

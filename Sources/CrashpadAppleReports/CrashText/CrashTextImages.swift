@@ -8,6 +8,7 @@ extension CrashText {
     guard content.has(prefix: "0x") else { return false }
     guard let image = TextImage(content) else {
       builder.note(ReportRules.badImage, at: content.startIndex)
+      seen.unreadLine = content.startIndex
       return true
     }
     builder.snapshot.modules.append(module(image))

@@ -22,7 +22,7 @@ enum CrashTextReader {
       text.read(line.dropFirst(Swift.min(indentation ?? 0, line.blanks)))
       if text.section == .ended { break }
     }
-    text.finish(isCut: content.last != 0x0a && !text.endsInWords(content[...]), end: content.count)
+    text.finish(content[...], isCut: content.last != 0x0a && !text.endsInWords(content[...]))
     builder = text.builder
   }
 }
@@ -100,6 +100,10 @@ struct CrashText {
     var cutLine = false
     /// The byte offset of a key without its value, where the text may be cut.
     var cutKey: Int?
+    /// The byte offset of a frame or an image that can't be read.
+    var unreadLine: Int?
+    /// Whether the text says that it has no stacks.
+    var noBacktrace = false
   }
 
   // MARK: What is resolved at the end

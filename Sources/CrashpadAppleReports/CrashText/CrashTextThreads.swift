@@ -96,6 +96,7 @@ extension CrashText {
       // A line that begins with a number was probably meant as a frame.
       if content.first.map({ (0x30...0x39).contains($0) }) == true {
         builder.note(ReportRules.badFrame, at: content.startIndex)
+        seen.unreadLine = content.startIndex
         noteGap(at: content, of: owner)
       } else if content.first(of: ": ") == nil {
         builder.report.notes.append(content.string)

@@ -138,6 +138,7 @@ struct GdbText {
     } else if line.equals("[KCrash Handler]") {
       handled = stacks.threads.indices.last
     } else if let frame = GdbFrame(line) {
+      if frame.isCut { stacks.noteCut() }
       add(frame)
     } else if stacks.threads.isEmpty, let row = EvidenceSearch.all.message(line.string), row.grounds.level < .general {
       // The program printed this before.
@@ -208,13 +209,7 @@ struct GdbText {
       guard let call = names.firstIndex(of: "<signal handler called>"),
         names[..<call].prefix(6).contains(where: { Self.ends.contains($0) })
       else { continue }
-      stacks.builder.snapshot.threads[thread].frames?.removeFirst(call + 1)
-      stacks.builder.snapshot.threads[thread].elided.removeAll { $0.index <= call }
-      for index in stacks.threads[thread].elided.indices {
-        stacks.builder.snapshot.threads[thread].elided[index].index -= call + 1
-      }
-      stacks.builder.report.notes.append(
-        "The frames of the program's handler of signals, which ended the process, are left out.")
+      stacks.leaveOutHandler(call + 1, of: thread)
     }
   }
 
@@ -234,6 +229,8 @@ struct GdbFrame {
   var module: TextBytes?
   /// Whether it stands for the kernel's call of a handler.
   var isHandler = false
+  /// Whether its place is missing behind the word that announces it.
+  var isCut = false
 
   init?(_ line: TextBytes) {
     var rest = line
@@ -274,7 +271,8 @@ struct GdbFrame {
     } else if tail.has(prefix: "from ") {
       module = tail.dropFirst("from ".utf8.count)
     } else if !tail.isEmpty {
-      return nil
+      isCut = tail.equals("at") || tail.equals("from")
+      if !isCut { return nil }
     }
     self.frame = frame
   }

@@ -29,7 +29,9 @@ struct HotSpotText {
 
   /// The line without the signs of a comment that the head has.
   private static func content(_ line: TextBytes) -> TextBytes {
-    line.drop { $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "#") || TextBytes.isBlank($0) }.trimmed
+    // Maven's plugin writes the name of its issue before lines that it did not expect.
+    let line = line.has(prefix: "SUREFIRE-859: ") ? line.dropFirst("SUREFIRE-859: ".utf8.count) : line
+    return line.drop { $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "#") || TextBytes.isBlank($0) }.trimmed
   }
 
   /// "SIGSEGV (0xb) at pc=0x00007f1d7d06977a, pid=2311, tid=2312"

@@ -6,7 +6,23 @@ internal import CrashpadSnapshot
 enum GoText {
   static func isIn(_ lines: [TextBytes]) -> Bool {
     guard let title = lines.firstIndex(where: { goroutine($0) != nil }) else { return false }
-    return zip(lines[title...], lines[title...].dropFirst()).contains { function($0) != nil && place($1) != nil }
+    let lines = whole(lines[title...])
+    return zip(lines, lines.dropFirst()).contains { function($0) != nil && place($1) != nil }
+  }
+
+  /// The lines without those that pages broke before the arguments of a function.
+  private static func whole(_ lines: some Sequence<TextBytes>) -> [TextBytes] {
+    var whole: [TextBytes] = []
+    for line in lines {
+      if line.first == UInt8(ascii: "("), line.last == UInt8(ascii: ")"), let last = whole.last, !last.contains(0x20),
+        last.contains(UInt8(ascii: ".")), last.last != UInt8(ascii: ")")
+      {
+        whole[whole.count - 1] = (Array(last) + line)[...]
+      } else {
+        whole.append(line)
+      }
+    }
+    return whole
   }
 
   static func read(_ lines: [TextBytes], _ stacks: inout ToolStacks) {
@@ -16,13 +32,14 @@ enum GoText {
     // The function whose place stands on the next line.
     var open: TextBytes?
     var signal: (name: String, code: String?, address: UInt64?)?
-    for line in lines {
+    for line in whole(lines) {
       if let goroutine = goroutine(line) {
         stacks.beginThread(name: goroutine.name, number: goroutine.number)
         if running == nil, line.first(of: "[running") != nil { running = stacks.threads.indices.last }
         (isInStack, open) = (true, nil)
       } else if line.isEmpty {
-        (isInStack, open) = (false, nil)
+        // Pages write a blank line below the title, too.
+        (isInStack, open) = (isInStack && stacks.threads.last?.frames?.isEmpty == true, nil)
       } else if let place = place(line), isInStack {
         guard let name = open else { continue }
         var frame = RecordedFrame(address: 0)
@@ -46,10 +63,18 @@ enum GoText {
     stacks.builder.report.faultingThread = running ?? stacks.threads.indices.first
     if stacks.builder.report.isNonFatal { return }
     stacks.crash(in: nil)
-    if let signal { stacks.setSignal(signal.name, code: signal.code, address: signal.address) }
+    guard let signal else { return }
+    if signal.name.hasPrefix("SIG") {
+      stacks.setSignal(signal.name, code: signal.code, address: signal.address)
+    } else {
+      stacks.builder.report.exceptionType = signal.name
+      stacks.builder.snapshot.system.operatingSystem = .windows
+      stacks.builder.setWindowsException(signal.code ?? signal.name, nil, address: signal.address)
+    }
   }
 
-  /// "[signal SIGSEGV: segmentation violation code=0x1 addr=0x0 pc=0x12e9b1a]": the codes of SIGSEGV are the same on all systems.
+  /// "[signal SIGSEGV: segmentation violation code=0x1 addr=0x0 pc=0x12e9b1a]", whose codes are the same on all systems; "[signal
+  /// 0xc0000005 code=0x0 addr=0x20 pc=0x9a92c7]", of Windows.
   private static func signal(_ line: TextBytes) -> (name: String, code: String?, address: UInt64?)? {
     let words = "[signal "
     guard line.has(prefix: words) else { return nil }
@@ -57,12 +82,21 @@ enum GoText {
     func number(_ key: String) -> UInt64? {
       line.first(of: key).flatMap { line[($0 + key.utf8.count)...].prefix { $0 != 0x20 && $0 != 0x5d }.number }
     }
-    let code = name == "SIGSEGV" ? number(" code=").flatMap { [1: "SEGV_MAPERR", 2: "SEGV_ACCERR"][$0] } : nil
-    return name.hasPrefix("SIG") ? (name, code, number(" addr=")) : nil
+    let codes: [UInt64: String] =
+      switch name {
+      case "SIGSEGV": [1: "SEGV_MAPERR", 2: "SEGV_ACCERR"]
+      case "0xc0000005": [0: "_READ", 1: "_WRITE", 8: "_EXEC"].mapValues { "EXCEPTION_ACCESS_VIOLATION" + $0 }
+      default: [:]
+      }
+    let code = number(" code=").flatMap { codes[$0] }
+    return name.hasPrefix("SIG") || name.hasPrefix("0x") ? (name, code, number(" addr=")) : nil
   }
 
   private static func isMessage(_ line: TextBytes) -> Bool {
-    let words = ["panic: ", "fatal error: ", "runtime: out of memory", "runtime: goroutine stack exceeds ", "[signal "]
+    let words = [
+      "panic: ", "fatal error: ", "runtime error: ", "runtime: out of memory", "runtime: goroutine stack exceeds ",
+      "[signal ",
+    ]
     return words.contains { line.has(prefix: $0) } || line.first(of: "http: panic serving ") != nil
   }
 

@@ -158,8 +158,7 @@ struct TombstoneText {
 
   private mutating func endRegisters() {
     defer { registers = [] }
-    guard registers.count > 4, let last = stacks.threads.indices.last else { return }
-    stacks.builder.snapshot.threads[last].context = ReportRegisters.context(registers)
+    if registers.count > 4 { stacks.setContextOfLast(ReportRegisters.context(registers)) }
   }
 
   private mutating func finish() {

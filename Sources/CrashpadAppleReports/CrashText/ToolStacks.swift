@@ -57,6 +57,22 @@ struct ToolStacks {
     builder.snapshot.threads[last].frames?.append(frame)
   }
 
+  /// Leaves out the innermost frames of a thread, which are those of a handler of signals: the fault is below them.
+  mutating func leaveOutHandler(_ count: Int, of thread: Int) {
+    builder.snapshot.threads[thread].frames?.removeFirst(count)
+    builder.snapshot.threads[thread].elided.removeAll { $0.index < count }
+    for index in builder.snapshot.threads[thread].elided.indices {
+      builder.snapshot.threads[thread].elided[index].index -= count
+    }
+    builder.report.notes.append(
+      "The frames of the program's handler of signals, which ended the process, are left out.")
+  }
+
+  mutating func setContextOfLast(_ context: CPUContext) {
+    guard let last = builder.snapshot.threads.indices.last else { return }
+    builder.snapshot.threads[last].context = context
+  }
+
   /// Adds that frames are missing in the last thread before one, as the numbers tell.
   mutating func addGap(before number: UInt64, after last: UInt64?) {
     let expected = last.map { $0 &+ 1 } ?? 0
@@ -78,6 +94,12 @@ struct ToolStacks {
   }
 
   // MARK: The end
+
+  /// Says that the text ends early.
+  mutating func noteCut() {
+    builder.note(ReportRules.cut)
+    builder.snapshot.isComplete = false
+  }
 
   /// Sets the signal that ended the process. A name that no system has is ignored.
   ///

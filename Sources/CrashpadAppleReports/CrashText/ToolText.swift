@@ -2,7 +2,7 @@
 internal import CrashpadBytes
 
 /// The texts in which debuggers, sanitizers and runtimes of other systems tell of a crash: gdb, systemd-coredump, Address
-/// Sanitizer, Android, Java's VM, Go, Rust, Python and V8, and the reports that apport makes of these. Only a text with a stack of
+/// Sanitizer, Android, Java's VM, Go, Rust, Python, Chromium, glibc and V8, and the reports that apport makes of these. Only a text with a stack of
 /// its tool's own form is one, or with the first line of apport.
 enum ToolText {
   /// The form of one tool.
@@ -31,6 +31,8 @@ enum ToolText {
     Form(isIn: GoText.isIn, read: GoText.read),
     Form(isIn: RustText.isIn, read: RustText.read),
     Form(isIn: PythonText.isIn, read: PythonText.read),
+    Form(isIn: ChromiumText.isIn, read: ChromiumText.read),
+    Form(isIn: GlibcText.isIn, read: GlibcText.read),
     Form(isIn: EngineText.isIn, read: EngineText.read),
   ]
 

@@ -155,9 +155,11 @@ package struct CrashEvidence: Sendable {
     package let exception: ExceptionSnapshot
     /// The index of the frame that has it.
     package let frame: Int
+    /// Whether the memory permits the access by now.
+    package let isRepaired: Bool
 
-    package init(exception: ExceptionSnapshot, frame: Int) {
-      (self.exception, self.frame) = (exception, frame)
+    package init(exception: ExceptionSnapshot, frame: Int, isRepaired: Bool) {
+      (self.exception, self.frame, self.isRepaired) = (exception, frame, isRepaired)
     }
   }
 

@@ -17,6 +17,7 @@ extension ExplanationBuilder {
       address, on: CodeMeaning.Platform(crash.system.architecture), intended: report?.intendedAddress,
       addressBits: crash.system.operatingSystem == .ios ? 39 : 47)
     if pattern == nil || address < 0x1000 && sendsToObject, addObject(names) { return }
+    if explainJump(toNumber: address, names, exception) { return }
     if let pattern {
       let facts = pattern.facts.reduce("") { "\($0) (\($1.label) \($1.text))" }
       note("The address \(hex(address)): \(pattern.row.event)\(facts).")
@@ -42,7 +43,8 @@ extension ExplanationBuilder {
         "Look for what still called into the module: a callback, a window procedure, a thread or an exit handler of it.",
         at: 0)
     } else if top.module == nil, top.function == nil, crash.lacksModules {
-      result.notKnown.append("The module that has the program counter: the dump lists no modules.")
+      result.notKnown.append(
+        "The module that has the program counter: the \(report == nil ? "dump" : "report") lists no modules.")
     } else if top.module == nil, top.function == nil {
       let isJump = isJump(to: address, top, exception)
       note(placeWithoutModule(isJump: isJump, isOnStack: isJump && isOnStack(address, exception)), thread, frame: 0)
@@ -52,6 +54,22 @@ extension ExplanationBuilder {
       )
     }
   }
+
+  /// Explains a program counter near 0: no field was accessed there.
+  private mutating func explainJump(toNumber address: UInt64, _ names: String, _ exception: ExceptionSnapshot) -> Bool {
+    guard address < 0x1000, let thread = crash.crashedThread, let top = thread.frames.first, top.module == nil,
+      isJump(to: address, top, exception)
+    else { return false }
+    note("The program counter is \(hex(address)), where no code is", thread, frame: 0)
+    result.summary =
+      "\(names): a call, a jump or a return through a pointer that is "
+      + (address == 0 ? "null." : "no address of code.")
+    result.advice.insert(Self.branchAdvice, at: 0)
+    return true
+  }
+
+  private static let branchAdvice =
+    "Look for where the pointer to the function, or the object that has it, was set, freed or overwritten."
 
   /// Whether the thread stood at the address that it could not access. A report may lack the upper bits of a program counter.
   private func isJump(to address: UInt64, _ top: CrashEvidence.Frame, _ exception: ExceptionSnapshot) -> Bool {
@@ -119,7 +137,7 @@ extension ExplanationBuilder {
     let advice =
       branch.kind == .return
       ? "Look for what wrote beyond an array on the stack: build with -fstack-protector-strong or Address Sanitizer."
-      : "Look for where the pointer to the function, or the object that has it, was set, freed or overwritten."
+      : Self.branchAdvice
     let target =
       switch branch.target {
       case let target? where !target.isCanonicalIn57Bits: "\(hex(target)), which is no address of the processor."

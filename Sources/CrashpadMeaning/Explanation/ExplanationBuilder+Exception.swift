@@ -83,15 +83,16 @@ extension ExplanationBuilder {
     if !exception.isAddressKnown { result.notKnown.append("The address of the fault: it was removed from the dump.") }
   }
 
-  /// The fault is not that of the core's note, but that of a record which was left in the memory.
+  /// The fault is not that of the signal that ended the process, but of a record of an earlier one.
   private mutating func explainRaisedAgain(_ exception: ExceptionSnapshot) {
     guard exception.isRaisedAgain else { return }
     let signal = SignalNames.linux.name(of: exception.code)
     note(
-      "The core's note has \(signal) as the process sent it to itself, at an instruction that sends nothing. The kernel's record of "
-        + "a fault there, with the same stack pointer, is still in the memory: a handler of the program raised the signal again."
+      "The process sent itself \(signal), which arrived at an instruction that sends nothing. There was a fault at that instruction, "
+        + "with the same registers: a handler of the program raised the signal again."
     )
     result.certainty = .inferred
+    result.endedBy = ["Most likely the program's own handler for \(signal), which raised it again."]
   }
 
   /// A handler of the program ended the process, by a fault of its own or a check that failed, while it handled another fault.
@@ -100,10 +101,11 @@ extension ExplanationBuilder {
     for earlier in crash.earlierFaults where earlier.frame < thread.frames.count {
       let title = ExceptionDescription(earlier.exception, crash.system).title
       note(
-        "A handler of the program was running for an earlier fault, \(title), in \(thread.frames[earlier.frame].text)",
+        "A handler of the program was running for an earlier fault, \(title), in \(thread.frames[earlier.frame].text)"
+          + (earlier.isRepaired ? "; the memory permits that access by now, as if the handler had repaired it" : ""),
         thread, frame: earlier.frame)
     }
-    guard let first = crash.earlierFaults.last else { return }
+    guard let first = crash.earlierFaults.last, !first.isRepaired else { return }
     let signal = SignalNames.linux.name(of: first.exception.code)
     result.advice.insert(
       "Look at the first fault (\(signal)), too: the process ended while a handler of the program was running for it.",

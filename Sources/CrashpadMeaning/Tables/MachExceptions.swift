@@ -98,11 +98,13 @@ extension CodeMeaning {
   // MARK: Codes
 
   private static func access(
-    _ numbers: [Number], _ name: String, _ event: String, aliases: [String] = [], causes: [String] = [],
+    _ numbers: [Number], _ name: String, _ event: String, aliases: [String] = [], endedBy: String = "",
+    causes: [String] = [],
     advice: [String] = [], myth: String? = nil, _ source: Source = .xnu("osfmk/mach/kern_return.h")
   ) -> CodeMeaning {
     CodeMeaning(
-      .exceptionCode, of: "EXC_BAD_ACCESS", name, numbers, aliases: aliases, event, causes: causes, advice: advice,
+      .exceptionCode, of: "EXC_BAD_ACCESS", name, numbers, aliases: aliases, event, endedBy: endedBy, causes: causes,
+      advice: advice,
       myth: myth, source)
   }
 
@@ -147,6 +149,7 @@ extension CodeMeaning {
       [14], "KERN_ABORTED", "an access that was broken off", causes: ["The thread or process was ended meanwhile."]),
     access(
       [50], "KERN_CODESIGN_ERROR", "code whose signature is not valid", aliases: ["UNKNOWN_0X32"],
+      endedBy: "the kernel's code-signing enforcement",
       causes: ["A binary was changed or replaced while it ran.", "Code was made at run time without the entitlement."],
       advice: ["Replace binaries by a new file, never in place; check with codesign --verify."],
       myth: "Reports of iOS print it as UNKNOWN_0x32: it is this code."),

@@ -79,9 +79,7 @@ private struct FactsView {
   private var name: String? {
     let system = snapshot.system
     if system.operatingSystem == .unknown, system.osMajor == nil { return nil }
-    guard system.hasVersion, let major = system.osMajor else { return system.name }
-    let (minor, bugfix) = (system.osMinor.map { String($0) } ?? "?", system.osBugfix.map { String($0) } ?? "?")
-    return "\(system.name) \(major).\(minor).\(bugfix)"
+    return system.version.map { "\(system.name) \($0)" } ?? system.name
   }
 
   /// Whether the program lived for less than 10 s, or its handler for less than 5 s.

@@ -77,6 +77,8 @@ private struct Decoder {
   private(set) var place = 0
   private var prefix: UInt8 = 0
   private var isShort = false
+  /// Whether addresses have half the size.
+  private var isNarrow = false
   private var repeats: UInt8 = 0
 
   /// The longest instruction has 15 bytes.
@@ -131,6 +133,11 @@ private struct Decoder {
     let register = Int(byte >> 3 & 7) | (prefix & 4 != 0 ? 8 : 0)
     var base = Int(low) | (prefix & 1 != 0 ? 8 : 0)
     guard mode != 3 else { return Operand(mode: mode, register: register, base: base) }
+    if isNarrow, !isWide {
+      // Addresses of 16 bits are sums of other registers.
+      let size = mode == 1 ? 1 : mode == 2 || low == 6 ? 2 : 0
+      return number(size).map { Operand(mode: mode, register: register, base: -1, distance: $0, hasIndex: true) }
+    }
     var (hasIndex, isAbsolute) = (false, mode == 0 && low == 5)
     if low == 4 {
       guard let scaled = self.byte() else { return nil }
@@ -164,6 +171,7 @@ private struct Decoder {
       // The prefix of 64 bits counts just before the operation only.
       prefix = isPrefix(byte) ? 0 : byte
       if byte == 0x66 { isShort = true }
+      if byte == 0x67 { isNarrow = true }
       if byte == 0xf2 || byte == 0xf3 { repeats = byte }
     }
     guard let code = byte() else { return nil }
@@ -211,7 +219,7 @@ private struct Decoder {
     case 0x90 where prefix & 1 == 0: return repeats == 0xf3 ? IntelInstruction.Effect.none : .noOperation
     case 0x90...0x97: return merged(write(Int(code & 7) | (prefix & 1 != 0 ? 8 : 0)), .none)
     // Numbers in memory at an address in the instruction
-    case 0xa0...0xa3: return skip(isWide ? 8 : 4)
+    case 0xa0...0xa3: return skip((isWide ? 8 : 4) / (isNarrow ? 2 : 1))
     case 0xa8: return skip(1)
     case 0xa9: return skip(numberSize)
     case 0xb0...0xb7: return skip(1)
@@ -280,7 +288,9 @@ private struct Decoder {
   /// LEA
   private mutating func address() -> IntelInstruction.Effect? {
     guard let operand = operand() else { return nil }
-    guard operand.register == IntelInstruction.stackPointer, !operand.isRegister, !operand.hasIndex else {
+    guard operand.register == IntelInstruction.stackPointer, !operand.isRegister, !operand.hasIndex,
+      !isNarrow
+    else {
       return write(operand.register)
     }
     switch operand.base {

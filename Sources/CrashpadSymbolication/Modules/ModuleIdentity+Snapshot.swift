@@ -27,9 +27,11 @@ extension ModuleIdentity {
     {
       path = ArgumentText.text(mapped)
     }
+    // The name in a report says nothing of the file that has it on this machine: any system has a libc.so.6.
+    let isOfThisMachine = snapshot.report == nil || id != nil
     self.init(
       path: path ?? "", debugName: text(module.debugName) ?? text(module.name), debugID: id, buildID: buildID,
-      mayBeLocal: [.linux, .android, .unknown].contains(snapshot.system.operatingSystem))
+      mayBeLocal: isOfThisMachine && [.linux, .android, .unknown].contains(snapshot.system.operatingSystem))
   }
 }
 

@@ -9,6 +9,14 @@ extension Symbolization {
     package let frame: Int
     package let fault: HandledFault
     package let snapshot: ProcessSnapshot
+
+    /// Whether the memory permits the access by now, as after a handler that repaired the fault, such as a write barrier's.
+    package func isRepaired(in ranges: [ListedMemory.Range]?) -> Bool {
+      guard let ranges, let address = fault.address, !fault.isSent, [7, 11].contains(fault.signal),
+        let index = ListedMemory.index(of: address, in: ranges)
+      else { return false }
+      return ranges[index].protection.isSuperset(of: fault.access ?? [.read, .write])
+    }
   }
 
   /// The fault for which the program's own handler ended the process by another signal. Nil if the crashed thread ran no handler of

@@ -147,8 +147,8 @@ struct InspectDocument {
     },
     .flag(
       "raised_again",
-      "True if a handler of the program raised the signal again, and this is the fault before it, by the kernel's record of it in the "
-        + "core's memory.", .omittable
+      "True if the process sent itself the signal, as a handler of the program does that raises it again, and this is the fault before "
+        + "it, by a record of it with the same registers.", .omittable
     ) { $0.exception.isRaisedAgain ? true : nil },
     .texts("codes", of: .word, "All parameters.") { $0.exception.codes.map { TextFormat.hex($0) } },
     .number("thread_id", "The thread.") { owner in
