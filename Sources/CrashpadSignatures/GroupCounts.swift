@@ -30,6 +30,12 @@ package struct GroupCounts: Sendable, Hashable {
       isNamed == other.isNamed ? separators > other.separators : isNamed
     }
 
+    /// Whether two signatures can't be of one crash, though its forms may lack symbols or memory: both have names, and as many parts,
+    /// and the names differ.
+    func contradicts(_ other: Key) -> Bool {
+      isNamed && other.isNamed && separators == other.separators && id != other.id
+    }
+
     /// The number of its parts but one: see `Signature.separator`.
     private var separators: Int { text.unicodeScalars.count { $0 == "·" } }
   }

@@ -90,22 +90,31 @@ struct TwinSearch {
     return resolved.filter { _, cell in cell.count > 0 }
   }
 
+  /// A form of a crash that counts, with the signature of it.
+  private typealias Form = (report: WaitingReport, key: GroupCounts.Key)
+
   /// The counts in which each crash that has several forms (a dump and its minidump) is kept in one: that whose signature tells
-  /// most, as a form may lack symbols or memory; of several such the first input.
+  /// most, as a form may lack symbols or memory; of several such the first input. Reports with one id that tell of other crashes are
+  /// no forms of one.
   private static func withoutOtherForms(_ cells: Cells) -> Cells {
-    var chosen: [ReportForm: (report: WaitingReport, key: GroupCounts.Key)] = [:]
+    // One for each signature that the id has: nearly always one in all.
+    var forms: [ReportForm: [Form]] = [:]
     for (key, cell) in cells {
       for report in cell.waiting.keys {
         guard let form = ReportForm(report.facts) else { continue }
-        if let known = chosen[form], !precedes((report.facts, key), (known.report.facts, known.key)) { continue }
-        chosen[form] = (report, key)
+        if let index = forms[form]?.firstIndex(where: { $0.key == key }) {
+          if precedes((report, key), forms[form]![index]) { forms[form]![index].report = report }
+        } else {
+          forms[form, default: []].append((report, key))
+        }
       }
     }
+    for (form, list) in forms where list.count > 1 { forms[form] = list.sorted(by: precedes) }
     var once = cells
     for (key, cell) in cells {
       var waiting = KeyedTable<WaitingReport, Int>()
       for (report, count) in cell.waiting {
-        guard let form = ReportForm(report.facts), let first = chosen[form] else {
+        guard let form = ReportForm(report.facts), let first = forms[form].flatMap({ counted(key, among: $0) }) else {
           waiting.set(report, count)
           continue
         }
@@ -118,13 +127,22 @@ struct TwinSearch {
     return once
   }
 
+  /// The form that counts for those with a signature: the first that may be of the same crash, of those that count.
+  private static func counted(_ key: GroupCounts.Key, among forms: [Form]) -> Form? {
+    var counted: [Form] = []
+    for form in forms {
+      let first = counted.first { !form.key.contradicts($0.key) }
+      if first == nil { counted.append(form) }
+      if form.key == key { return first ?? form }
+    }
+    return nil
+  }
+
   /// The same whatever the order of inputs.
-  private static func precedes(
-    _ one: (facts: CrashFacts, key: GroupCounts.Key), _ other: (facts: CrashFacts, key: GroupCounts.Key)
-  ) -> Bool {
+  private static func precedes(_ one: Form, _ other: Form) -> Bool {
     if one.key.tellsMore(than: other.key) { return true }
     if other.key.tellsMore(than: one.key) { return false }
-    let (first, second) = (one.facts.sortKey, other.facts.sortKey)
+    let (first, second) = (one.report.facts.sortKey, other.report.facts.sortKey)
     return first == second ? (one.key.id, one.key.raw) < (other.key.id, other.key.raw) : first < second
   }
 

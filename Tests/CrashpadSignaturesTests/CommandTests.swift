@@ -151,6 +151,21 @@ struct CommandTests {
     #expect(move?["count"].int == 1)
   }
 
+  @Test func `Reports of different faults count each, though they have one id`() throws {
+    let folder = try TemporaryFolder()
+    let other = Self.report.replacing("CartView", with: "OrderView").replacing(
+      "\"imageOffset\":", with: "\"imageOffset\":1")
+    #expect(other != Self.report)
+    for (name, text) in [("a.ips", Self.report), ("b.ips", other), ("c/a.ips", Self.report), ("c/b.ips", other + "\n")]
+    {
+      try folder.write(Array(text.utf8), to: name)
+    }
+    for options in ["", "--index i.sqlite", "--index i.sqlite"] {
+      let result = try Tool.shell("exec crashpadctl group --no-system \(options) a.ips b.ips c", in: folder)
+      #expect(result.text.contains("2 crashes in 2 groups; 2 copies left out"), "\(options): \(result.text)")
+    }
+  }
+
   @Test func `Copies of a report count once, and the last line has their number`() throws {
     let folder = try TemporaryFolder()
     for name in ["a.ips", "b.ips", "c/a.ips"] { try folder.write(Array(Self.report.utf8), to: name) }
