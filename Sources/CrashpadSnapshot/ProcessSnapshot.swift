@@ -72,7 +72,8 @@ public struct ProcessSnapshot: Sendable {
   ///
   /// Windows lists it first, and its libraries have the type of an executable too. Other dumps without types list it first.
   package var executableIndex: Int? {
-    if system.operatingSystem == .windows { return modules.isEmpty ? nil : 0 }
+    // A text that only names the modules of its frames does not begin with the program's.
+    if system.operatingSystem == .windows { return modules.first?.address == nil ? nil : 0 }
     if let index = modules.firstIndex(where: { $0.fileType == .executable }) { return index }
     return report == nil && !modules.isEmpty && modules.allSatisfy { $0.fileType == nil } ? 0 : nil
   }

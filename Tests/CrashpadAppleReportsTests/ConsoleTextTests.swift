@@ -121,6 +121,32 @@ struct ConsoleTextTests {
     #expect(Reading(stack).form == nil)
   }
 
+  @Test(
+    "A stack that a handler of signals wrote begins below the handler",
+    arguments: ["11:40:21 UTC - mysqld got signal 11 ;", "Got signal: 11 (Segmentation fault).", "Received signal 11"])
+  func ownHandler(_ message: String) {
+    let reading = Reading(
+      """
+      \(message)
+      This could be because you hit a bug.
+
+      stack_bottom = 0 thread_stack 0x80000
+      /usr/sbin/mysqld(my_print_stacktrace+0x2c)[0x55f48c960d9c]
+      /usr/sbin/mysqld(handle_fatal_signal+0x479)[0x55f48c268309]
+      /lib/x86_64-linux-gnu/libpthread.so.0(+0x110e0)[0x7fe1f80f50e0]
+      /opt/plugin.so(gear::Worker::turn(int)+0x17e)[0x55f48c7e8f5e]
+      sql/sql_parse.cc:1234(do_command(THD*))[0x55f48c7e8f70]
+      ??:0(start_thread)[0x55f48cccfb64]
+      Trying to get some variables.
+      ./other(after+0x1)[0x55f48cccfb64]
+      ./other(after+0x1)[0x55f48cccfb65]
+      """)
+    #expect(reading.snapshot?.exception?.code == 11 && reading.snapshot?.outcome == .crashed)
+    let frames = reading.frames(0)
+    #expect(frames.map(\.function) == ["gear::Worker::turn(int)", "do_command(THD*)", "start_thread"])
+    #expect(frames.map(\.line) == [nil, 1234, nil] && frames[0].functionOffset == 0x17e)
+  }
+
   @Test("A traceback of Go whose arguments stand on the next line has its frames, and the exception of Windows")
   func goOnWindows() {
     let reading = Reading(

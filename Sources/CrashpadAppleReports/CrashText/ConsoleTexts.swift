@@ -122,28 +122,51 @@ enum ChromiumText {
 /// map of the memory.
 enum GlibcText {
   static func isIn(_ lines: [TextBytes]) -> Bool {
-    guard let head = lines.firstIndex(where: { message($0) != nil }) else { return false }
-    return lines[head...].contains { isTitle($0) } && lines[head...].contains { frame($0) != nil }
+    guard let head = lines.firstIndex(where: { message($0) != nil || PastedLine.caughtSignal($0) != nil }) else {
+      return false
+    }
+    let lines = lines[head...]
+    return zip(lines, lines.dropFirst()).contains { frame($0) != nil && frame($1) != nil }
+      && (message(lines[head]) == nil || lines.contains { isTitle($0) })
   }
 
   static func read(_ lines: [TextBytes], _ stacks: inout ToolStacks) {
     var isInStack = false
+    // A program's own handler writes its stack in the same form, without a title.
+    var isOfHandler = false
     for line in lines {
       if let message = message(line) {
         guard stacks.threads.isEmpty else { break }
         stacks.builder.addMessage(message.text)
         stacks.setSignal(message.signal)
+      } else if stacks.builder.snapshot.exception == nil, let signal = PastedLine.caughtSignal(line) {
+        stacks.setSignal(signal)
+        isOfHandler = true
       } else if isTitle(line) {
         guard stacks.threads.isEmpty else { break }
         stacks.beginThread(isCrashed: true)
         isInStack = true
-      } else if isInStack, let frame = frame(line) {
+      } else if isInStack || isOfHandler, let frame = frame(line) {
+        if stacks.threads.isEmpty { stacks.beginThread(isCrashed: true) }
+        isInStack = true
         stacks.add(frame.frame, module: frame.module)
+      } else if isInStack, isOfHandler {
+        break
       } else if isInStack, line.first(of: "Memory map:") != nil {
         break
       }
     }
     stacks.builder.snapshot.system.operatingSystem = .linux
+    if isOfHandler { leaveOutHandler(&stacks) }
+  }
+
+  /// Leaves out the frames of the handler that wrote the stack, and the kernel's call of it, which has no name in the C library.
+  private static func leaveOutHandler(_ stacks: inout ToolStacks) {
+    let frames = stacks.threads.last?.frames ?? []
+    guard let handler = frames.prefix(8).lastIndex(where: { $0.function.map(PastedLine.isHandler) ?? false }),
+      handler + 2 < frames.count, frames[handler + 1].function.map({ $0.hasPrefix("__restore_rt") }) ?? true
+    else { return }
+    stacks.leaveOutHandler(handler + 2, of: stacks.threads.count - 1)
   }
 
   /// "*** glibc detected *** ./gear: double free or corruption (!prev): 0x0000000001c24710 ***", "*** Error in `./gear': free():
@@ -174,7 +197,7 @@ enum GlibcText {
     else { return nil }
     var frame = RecordedFrame(address: address)
     var rest = line[..<open].trimmed
-    if rest.last == UInt8(ascii: ")"), let start = rest.last(of: "(") {
+    if rest.last == UInt8(ascii: ")"), let start = rest.first(of: "(") {
       let place = rest[(start + 1)...].dropLast()
       rest = rest[..<start]
       if let plus = place.last(of: "+0x") ?? place.last(of: "-0x"), let offset = place[(plus + 1)...].number {
@@ -185,6 +208,11 @@ enum GlibcText {
           frame.function = name.string
           if place[plus] == UInt8(ascii: "+") { frame.functionOffset = offset }
         }
+      } else if let source = rest.sourcePlace {
+        // MariaDB asks addr2line: "sql/sql_parse.cc:1234(do_command(THD*))[0x7d]", "??:0(do_command)[0x7d]".
+        if !source.file.equals("??") { (frame.file, frame.line) = (source.file.string, source.line) }
+        if !place.isEmpty { frame.function = place.string }
+        rest = []
       } else if !place.isEmpty {
         return nil
       }

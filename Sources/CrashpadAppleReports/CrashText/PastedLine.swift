@@ -123,6 +123,29 @@ enum PastedLine {
     return (parts[1], address)
   }
 
+  /// Whether the name of a function says that it handles signals of crashes.
+  static func isHandler(_ function: String) -> Bool {
+    let name = function.lowercased()
+    return [
+      "crash", "signalhandler", "signal_handler", "sigsegv", "segfault", "fatal_signal", "fatalsignal", "quitabruptly",
+      "rb_bug", "print_stacktrace", "printstack", "stackdump", "dumpstack",
+    ].contains { name.containsBytes($0) }
+  }
+
+  /// "mysqld got signal 11 ;", "Received signal 11", "mongo got signal 11 (Segmentation fault: 11)", "*** Caught signal 6": the name
+  /// of the signal. Only numbers that all systems share count.
+  static func caughtSignal(_ line: TextBytes) -> String? {
+    for words in [
+      "got signal ", "Got signal ", "Got signal: ", "Received signal ", "received signal ", "Caught signal ",
+    ] {
+      guard var rest = line.after(words), let number = rest.takeNumber() else { continue }
+      let isEnd =
+        rest.isEmpty || rest.first == 0x20 || rest.has(prefix: ".") || rest.has(prefix: ",") || rest.has(prefix: ";")
+      return isEnd ? [4: "SIGILL", 5: "SIGTRAP", 6: "SIGABRT", 8: "SIGFPE", 11: "SIGSEGV"][number] : nil
+    }
+    return nil
+  }
+
   /// "# Cause: Crash due to signal: SIGSEGV(SEGV_ACCERR) at 19288dcb4": the name of the signal, that of its code, and the address.
   static func signalCause(_ line: TextBytes) -> (signal: TextBytes, code: TextBytes, address: UInt64?)? {
     let words = "Crash due to signal: SIG"

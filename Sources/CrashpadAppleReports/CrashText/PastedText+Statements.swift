@@ -92,7 +92,9 @@ extension PastedText {
       exception.read((Array(name.utf8)[...], chromium.code, chromium.address))
       return true
     }
-    guard let number = PastedLine.receivedSignal(line) else { return false }
+    guard let number = PastedLine.receivedSignal(line) else {
+      return PastedLine.caughtSignal(line).map { exception.read(stop: Array("signal \($0)".utf8)[...]) } ?? false
+    }
     beginThread(named: nil, isCrashed: true)
     exception.linuxSignal = UInt32(exactly: number)
     return true
@@ -302,6 +304,8 @@ extension PastedText {
   private mutating func stopped(thread number: UInt64, _ reason: TextBytes) {
     guard case .thread(let index) = owner else { return }
     builder.snapshot.threads[index].number = Int(exactly: number)
+    // lldb writes it for the other threads of a core.
+    if reason.equals("signal 0") { return }
     if reason.has(prefix: "Fatal error: ") {
       add(message: reason.string)
     } else if reason.first == UInt8(ascii: "\"") {

@@ -230,10 +230,7 @@ struct PastedText {
     let index = builder.snapshot.threads.firstIndex { thread in
       let names = (thread.frames ?? []).prefix(16).map { $0.function ?? "" }
       guard let signal = names.firstIndex(of: "_sigtramp") else { return false }
-      return names[..<signal].contains { name in
-        let name = name.lowercased()
-        return ["crash", "signalhandler", "signal_handler"].contains { name.containsBytes($0) }
-      }
+      return names[..<signal].contains(where: PastedLine.isHandler)
     }
     guard let index else { return }
     builder.report.statesCrash = true
