@@ -50,7 +50,7 @@ struct UploadBody {
     }
   }
 
-  /// The place behind the head of a request, or 0 if there is none. Nil if the head has no end, or is one of something else.
+  /// The offset of the body: 0, or the end of the request's head. Nil if the head is cut, or is not that of a form.
   private static func start(_ bytes: RawSpan) -> Int? {
     guard bytes.byteCount > 4, bytes.text(in: ByteRange(offset: 0, count: 5)) == "POST " else { return 0 }
     var place = 0

@@ -23,6 +23,7 @@ package struct MinidumpReader {
   var snapshot = ProcessSnapshot(system: SystemSnapshot(architecture: .unknown, operatingSystem: .unknown))
   var findings: FindingList
   var streams: [Stream] = []
+  /// Whether an annotation says `ExceptionSnapshot.isRaisedAgain`.
   var isRaisedAgain = false
   /// Bytes of memory that lists may still use. Entries may share the data that they refer to, so without this limit a
   /// small file could describe a snapshot of any size.

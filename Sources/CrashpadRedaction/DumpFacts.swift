@@ -7,7 +7,7 @@ internal import CrashpadSnapshot
 /// The facts about an intermediate dump that are needed before its first record is handled.
 struct DumpFacts {
   private(set) var modules: [(address: UInt64, size: UInt64)] = []
-  /// Memory that can be executed, of modules or not.
+  /// The memory of the process, as the dump lists it.
   private(set) var listed: [ListedRange] = []
   private(set) var stacks: [(address: UInt64, size: UInt64)] = []
   private(set) var addressMask: UInt64?

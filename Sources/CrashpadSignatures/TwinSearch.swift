@@ -97,24 +97,41 @@ struct TwinSearch {
   /// most, as a form may lack symbols or memory; of several such the first input. Reports with one id that tell of other crashes are
   /// no forms of one.
   private static func withoutOtherForms(_ cells: Cells) -> Cells {
-    // One for each signature that the id has: nearly always one in all.
-    var forms: [ReportForm: [Form]] = [:]
+    var chosen: [ReportForm: Form] = [:]
+    // Those of further signatures: nearly all ids have one.
+    var further: [ReportForm: [Form]] = [:]
     for (key, cell) in cells {
       for report in cell.waiting.keys {
         guard let form = ReportForm(report.facts) else { continue }
-        if let index = forms[form]?.firstIndex(where: { $0.key == key }) {
-          if precedes((report, key), forms[form]![index]) { forms[form]![index].report = report }
-        } else {
-          forms[form, default: []].append((report, key))
+        let new = (report, key)
+        guard let known = chosen[form], known.key != key else {
+          if chosen[form].map({ precedes(new, $0) }) ?? true { chosen[form] = new }
+          continue
         }
+        // All of one signature follow each other.
+        var list = further[form] ?? []
+        if let last = list.last, last.key == key {
+          if precedes(new, last) { list[list.count - 1] = new }
+        } else {
+          list.append(new)
+        }
+        further[form] = list
       }
     }
-    for (form, list) in forms where list.count > 1 { forms[form] = list.sorted(by: precedes) }
+    var byID: [ReportForm: [String: Form]] = [:]
+    for (form, list) in further {
+      let sorted = (list + [chosen[form]].compactMap { $0 }).sorted(by: precedes)
+      chosen[form] = sorted[0]
+      byID[form] = Dictionary(sorted.map { ($0.key.id, $0) }, uniquingKeysWith: { first, _ in first })
+    }
     var once = cells
     for (key, cell) in cells {
       var waiting = KeyedTable<WaitingReport, Int>()
       for (report, count) in cell.waiting {
-        guard let form = ReportForm(report.facts), let first = forms[form].flatMap({ counted(key, among: $0) }) else {
+        guard let form = ReportForm(report.facts), let best = chosen[form],
+          // Any other that tells as much as the best is of a crash of its own, and all that tell less may be of the best's.
+          let first = key.contradicts(best.key) ? byID[form]?[key.id] : best
+        else {
           waiting.set(report, count)
           continue
         }
@@ -125,17 +142,6 @@ struct TwinSearch {
       once[key, default: GroupCounts()].waiting = waiting
     }
     return once
-  }
-
-  /// The form that counts for those with a signature: the first that may be of the same crash, of those that count.
-  private static func counted(_ key: GroupCounts.Key, among forms: [Form]) -> Form? {
-    var counted: [Form] = []
-    for form in forms {
-      let first = counted.first { !form.key.contradicts($0.key) }
-      if first == nil { counted.append(form) }
-      if form.key == key { return first ?? form }
-    }
-    return nil
   }
 
   /// The same whatever the order of inputs.

@@ -380,7 +380,7 @@ HANDLER CRASH_TIME void handle_crash(int number, siginfo_t *raw_information, voi
     return;
   }
   struct received fault = find_fault(number, &received);
-  crash_capture.is_raised_again = fault.is_inferred;
+  crash_capture.is_raised_again = fault.is_raised_again;
   write_crash(number, fault.information, fault.context);
   const uint64_t kAdvance = 100;
   if (is_survived(information, next)) {

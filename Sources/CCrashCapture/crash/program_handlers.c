@@ -449,6 +449,6 @@ CRASH_TIME bool find_fault_of_call(int number, struct received *fault) {
     if (facts->fault_registers[index] != registers[index]) return false;
   }
   fault->information = (siginfo_t *)&facts->fault;
-  fault->is_inferred = true;
+  fault->is_raised_again = true;
   return true;
 }

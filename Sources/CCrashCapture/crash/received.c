@@ -133,7 +133,7 @@ CRASH_TIME struct received received_check(int number, siginfo_t *information, vo
   struct received received;
   received.information = information;
   received.context = context;
-  received.is_inferred = false;
+  received.is_raised_again = false;
   bool is_near = (uint64_t)information - frame < kNear && (uint64_t)context - frame < kNear;
   bool is_there =
       is_near || (is_whole((uint64_t)information, sizeof *information) && is_whole((uint64_t)context, kContextSize));

@@ -12,7 +12,7 @@ struct received {
   siginfo_t *information;
   ucontext_t *context;
   // It is a fault before the signal, known by its registers.
-  bool is_inferred;
+  bool is_raised_again;
 };
 
 // Checks both arguments before anything reads them. If they are not the kernel's, searches for the kernel's in the

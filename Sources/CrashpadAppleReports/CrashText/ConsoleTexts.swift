@@ -13,7 +13,7 @@ enum ChromiumText {
   static func read(_ lines: [TextBytes], _ stacks: inout ToolStacks) {
     var lastNumber: UInt64?
     var registers: [CPUContext.NamedRegister] = []
-    var signal: Signal?
+    var signal: (name: String, code: String?, address: UInt64?)?
     for line in lines {
       if let check = PastedLine.check(line) {
         if stacks.threads.isEmpty { stacks.builder.addMessage(check.string) }
@@ -46,27 +46,12 @@ enum ChromiumText {
     }
   }
 
-  private struct Signal {
-    let name: String
-    var code: String?
-    var address: UInt64?
-  }
-
-  /// "Received signal 11 SEGV_MAPERR 000000000000", "Received signal 6", "Received signal 11 <unknown> 000000000010".
-  ///
-  /// Source: Chromium, base/debug/stack_trace_posix.cc, `StackDumpSignalHandler`.
-  private static func signal(_ line: TextBytes) -> Signal? {
-    let words = "Received signal "
-    guard line.has(prefix: words) else { return nil }
-    let parts = line.dropFirst(words.utf8.count).split(separator: 0x20)
-    guard let number = parts.first?.decimal, parts.count == 1 || parts.count == 3,
-      let name = MeaningTable.signal(number, on: .linux)?.name
+  /// The signal of Chromium's line, by its number on Linux.
+  private static func signal(_ line: TextBytes) -> (name: String, code: String?, address: UInt64?)? {
+    guard let signal = PastedLine.chromiumSignal(line),
+      let name = MeaningTable.signal(signal.number, on: .linux)?.name
     else { return nil }
-    guard parts.count == 3 else { return Signal(name: name) }
-    guard parts[2].count >= 12, let address = parts[2].hexadecimal else { return nil }
-    let isCode = ["SEGV_", "BUS_", "FPE_", "ILL_"].contains { parts[1].has(prefix: $0) }
-    guard isCode || parts[1].equals("<unknown>") else { return nil }
-    return Signal(name: name, code: isCode ? parts[1].string : nil, address: address)
+    return (name, signal.code?.string, signal.address)
   }
 
   /// "#0 0x55a5f0b4c3d2 base::debug::CollectStackTrace() [../../base/debug/stack_trace_posix.cc:909:39]",

@@ -83,7 +83,7 @@ enum PastedLine {
     if line.has(suffix: "First throw call stack:") || terminate(line) != nil || loader(line) != nil { return true }
     if bridgedException(line) != nil { return true }
     if signalCause(line) != nil { return true }
-    if receivedSignal(line) != nil || chromiumSignal(line) != nil || resource(line)
+    if receivedSignal(line) != nil || chromiumSignal(line)?.code != nil || resource(line)
       || line.first(of: "malloc: *** error for object 0x") != nil
     {
       return true
@@ -110,17 +110,20 @@ enum PastedLine {
     return line.dropFirst(words.utf8.count).dropLast(". Backtrace:".utf8.count).decimal
   }
 
-  /// "Received signal 11 SEGV_MAPERR 002400000004", of Chromium: the name of the code, and the address. The number of SIGBUS is
-  /// another on Linux.
-  static func chromiumSignal(_ line: TextBytes) -> (code: TextBytes, address: UInt64)? {
+  /// "Received signal 11 SEGV_MAPERR 002400000004", "Received signal 6", "Received signal 11 <unknown> 000000000010", of Chromium: the
+  /// number, the name of the code, and the address.
+  ///
+  /// Source: Chromium, base/debug/stack_trace_posix.cc, `StackDumpSignalHandler`.
+  static func chromiumSignal(_ line: TextBytes) -> (number: UInt64, code: TextBytes?, address: UInt64?)? {
     let words = "Received signal "
     guard line.has(prefix: words) else { return nil }
     let parts = line.dropFirst(words.utf8.count).split(separator: 0x20)
-    guard parts.count == 3, parts[0].decimal != nil, parts[2].count == 12,
-      ["SEGV_", "BUS_", "FPE_", "ILL_"].contains(where: { parts[1].has(prefix: $0) }),
-      let address = parts[2].hexadecimal
-    else { return nil }
-    return (parts[1], address)
+    guard let number = parts.first?.decimal, parts.count == 1 || parts.count == 3 else { return nil }
+    guard parts.count == 3 else { return (number, nil, nil) }
+    guard parts[2].count >= 12, let address = parts[2].hexadecimal else { return nil }
+    let isCode = ["SEGV_", "BUS_", "FPE_", "ILL_"].contains { parts[1].has(prefix: $0) }
+    guard isCode || parts[1].equals("<unknown>") else { return nil }
+    return (number, isCode ? parts[1] : nil, address)
   }
 
   /// Whether the name of a function says that it handles signals of crashes.

@@ -84,12 +84,13 @@ extension PastedText {
 
   /// "Received signal 11. Backtrace:"; the frames follow.
   private mutating func receivedSignal(_ line: TextBytes) -> Bool {
-    if let chromium = PastedLine.chromiumSignal(line) {
+    // The number of SIGBUS is another on Linux.
+    if let chromium = PastedLine.chromiumSignal(line), let code = chromium.code {
       beginThread(named: nil, isCrashed: true)
       builder.report.statesCrash = true
       // The name of the code begins with that of its signal.
-      let name = "SIG" + chromium.code.prefix { $0 != UInt8(ascii: "_") }.string
-      exception.read((Array(name.utf8)[...], chromium.code, chromium.address))
+      let name = "SIG" + code.prefix { $0 != UInt8(ascii: "_") }.string
+      exception.read((Array(name.utf8)[...], code, chromium.address))
       return true
     }
     guard let number = PastedLine.receivedSignal(line) else {

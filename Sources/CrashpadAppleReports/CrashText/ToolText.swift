@@ -2,8 +2,8 @@
 internal import CrashpadBytes
 
 /// The texts in which debuggers, sanitizers and runtimes of other systems tell of a crash: gdb, systemd-coredump, Address
-/// Sanitizer, Android, Java's VM, Go, Rust, Python, Chromium, glibc and V8, and the reports that apport makes of these. Only a text with a stack of
-/// its tool's own form is one, or with the first line of apport.
+/// Sanitizer, Android, Java's VM, Go, Rust, Python, Chromium, glibc and V8, and the reports that apport makes of these. Only a
+/// text with a stack of its tool's own form is one, or with the first line of apport.
 enum ToolText {
   /// The form of one tool.
   struct Form: Sendable {
