@@ -98,7 +98,7 @@ struct TwinSearch {
   /// no forms of one.
   private static func withoutOtherForms(_ cells: Cells) -> Cells {
     var chosen: [ReportForm: Form] = [:]
-    // Those of further signatures: nearly all ids have one.
+    // Further signatures of an id are rare.
     var further: [ReportForm: [Form]] = [:]
     for (key, cell) in cells {
       for report in cell.waiting.keys {

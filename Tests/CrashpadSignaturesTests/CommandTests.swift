@@ -151,6 +151,22 @@ struct CommandTests {
     #expect(move?["count"].int == 1)
   }
 
+  @Test
+  func `explain names the function that the signature names, though a library of another language has its prefix`()
+    throws
+  {
+    let folder = try TemporaryFolder()
+    let text = Self.report.replacing("swift_release", with: "helper").replacing(
+      "\"imageIndex\":1", with: "\"imageIndex\":0"
+    )
+    .replacing("closure #1 in CartView.refresh()", with: "Sky::project()").replacing(
+      "helper", with: "alloc::Pool::take()")
+    try folder.write(Array(text.utf8), to: "report.ips")
+    let result = try Tool.shell("crashpadctl group --no-system report.ips; crashpadctl explain report.ips", in: folder)
+    #expect(result.text.contains("· alloc::Pool::take"), "\(result.text)")
+    #expect(result.text.contains("The crashed thread was in alloc::Pool::take()"), "\(result.text)")
+  }
+
   @Test func `Reports of different faults count each, though they have one id`() throws {
     let folder = try TemporaryFolder()
     let other = Self.report.replacing("CartView", with: "OrderView").replacing(

@@ -41,9 +41,10 @@ package struct CrashEvidence: Sendable {
     }
 
     /// Whether its name is of no function that the program's authors wrote.
-    var isForeign: Bool {
-      function.map { PlaceholderNames.isMade($0) || PlaceholderNames.isOfLanguage($0) } ?? false
-    }
+    var isForeign: Bool { isPlaceholder || function.map { PlaceholderNames.isOfLanguage($0) } ?? false }
+
+    /// Whether its name stands for many functions.
+    var isPlaceholder: Bool { function.map { PlaceholderNames.isMade($0) } ?? false }
 
     /// Whether a function is a check of a library that was inlined, with its message for a name.
     static func isInlinedCheck(_ function: String) -> Bool {
@@ -244,7 +245,8 @@ package struct CrashEvidence: Sendable {
   private static func suspect(_ fault: Int?, in frames: [Frame]) -> Int? {
     guard let fault, frames.indices.contains(fault) else { return nil }
     let frame = frames[fault]
-    guard frame.isCause || frame.isMain, frame.isOfApp, !frame.isForeign else { return nil }
+    // The rules of groups know the language of a name: "alloc::Pool::take" of C++ is the program's.
+    guard frame.isCause || frame.isMain, frame.isOfApp, !frame.isPlaceholder else { return nil }
     return fault
   }
 
