@@ -25,6 +25,29 @@ package func onThreads(_ count: Int, _ body: @Sendable () -> Void) {
   #sourceLocation()
 }
 
+/// Work that runs on a thread of its own beside the caller's. As above, SIGPIPE is blocked there.
+///
+/// Not for several threads at once.
+package final class BackgroundWork {
+  /// Nil when the work has ended.
+  private var thread: pthread_t?
+
+  /// Starts the work; if no thread can be started, returns when it has ended.
+  package init(_ body: @escaping @Sendable () -> Void) {
+    thread = startThread(body)
+    if thread == nil { withoutBrokenPipes(body) }
+  }
+
+  deinit { wait() }
+
+  /// Returns when the work has ended.
+  package func wait() {
+    guard let running = thread else { return }
+    _ = pthread_join(running, nil)
+    thread = nil
+  }
+}
+
 /// Enough for the deepest recursion of any parser, regardless of RLIMIT_STACK; memory is used only as the stack grows.
 private let stackSize = 8 << 20
 

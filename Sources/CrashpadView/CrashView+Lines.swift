@@ -43,7 +43,7 @@ extension CrashView {
   }
 
   /// The place of an address that no listed module has.
-  var noModule: String { snapshot.modules.isEmpty ? "an unknown module" : "no module" }
+  var noModule: String { snapshot.modules.contains { $0.address != nil } ? "no module" : "an unknown module" }
 
   package func line(_ row: Row) -> Line {
     let module = moduleName(row)

@@ -73,7 +73,8 @@ package struct EvidenceReader: Sendable {
       lastFault: anchor.flatMap { $0.stack == .lastException ? $0.line : nil }, messages: messages,
       isCut: !snapshot.isComplete)
     evidence.hasLostException = snapshot.hasLostException
-    evidence.lacksModules = snapshot.modules.isEmpty
+    evidence.lacksModules = !snapshot.modules.contains { $0.address != nil }
+    evidence.listsModules = !snapshot.modules.isEmpty
     evidence.lacksStackForHandler = snapshot.lacksStackForHandler
     evidence.handlerSignal = ended == nil ? nil : snapshot.exception?.code
     if let thread = result.threads.first(where: \.isCrashed) {
@@ -146,7 +147,9 @@ private struct FrameReader {
         offset: frame.frame.moduleOffset,
         location: location,
         isOfApp: module.map { isOfApp[$0] } ?? (function?.location?.file.map(OwnSources.contains) == true))
-      made.address = frame.frame.instruction
+      // Many texts have names alone, whose frames have the address 0.
+      let isNamedOnly = frame.frame.trust == .prewalked && frame.frame.instruction == 0 && function != nil
+      if !isNamedOnly { made.address = frame.frame.instruction }
       if frame.frame.trust == .prewalked, let start = frame.symbol?.functionAddress {
         made.distance = (frame.frame.moduleOffset ?? frame.frame.instruction) &- start
       }

@@ -63,6 +63,9 @@ struct CutEndTests {
       #expect(reading.snapshot?.isComplete == false && reading.codes.contains("report-cut"), "\(text)")
     }
     #expect(Reading(head + "\nBacktrace not available\n").snapshot?.isComplete == true)
+    // Without an exception, the head alone says nothing of an end.
+    let bare = "Process:             Orrery [391]\nOS Version:          macOS 13.4 (22F66)\nReport Version:      12\n"
+    #expect(Reading(bare).snapshot?.isComplete == false && Reading(bare).snapshot?.outcome == .notSaid)
   }
 
   @Test("A session of gdb that ends behind the word before a place keeps that frame, and is not complete")

@@ -47,6 +47,18 @@ struct GdbTextTests {
     #expect(attached.snapshot?.outcome != .crashed && attached.frames(0).count == 4)
   }
 
+  @Test
+  func `The source of the C library says that the system is Linux, and a log above the stack which signal it was`() {
+    let reading = Reading(
+      """
+      LOG:  server process (PID 77) was terminated by signal 6: Aborted
+      (gdb) bt
+      #0  __GI_raise (sig=sig@entry=6) at ../sysdeps/unix/sysv/linux/raise.c:58
+      #1  0x0000555555555159 in turn (teeth=7) at wheel.c:12
+      """)
+    #expect(reading.snapshot?.system.operatingSystem == .linux && reading.snapshot?.exception?.code == 6)
+  }
+
   @Test func `Signal 0 of other threads in lldb does not hide the signal of the crashed one`() {
     let reading = Reading(
       """

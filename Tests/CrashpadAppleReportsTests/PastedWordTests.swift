@@ -105,6 +105,10 @@ struct PastedWordTests {
       """
     let reading = Reading("Orrery Crash File\n---\n" + frames)
     #expect(reading.snapshot?.outcome == .crashed && reading.report?.faultingThread == 0)
+    // A paste may lack the first frames.
+    let later = Reading(frames.split(separator: "\n").dropFirst().joined(separator: "\n") + "\n")
+    #expect(later.frames(0).map(\.function) == ["_sigtramp", nil, "turn"])
+    #expect(later.snapshot?.threads.first?.elided.map(\.frames) == [1])
     let sampled = Reading(frames.replacing("_ZN5Wheel12crashHandlerEPv", with: "takeSample"))
     #expect(sampled.snapshot?.outcome == .notSaid)
   }

@@ -414,12 +414,13 @@ struct ToolTextTests {
       """
       <--- Last few GCs --->
 
+      [6650:0x140008000]    27186 ms: Mark-Compact (reduce) 2033.8 (2084.5) -> 2033.4 (2084.9) MB
       FATAL ERROR: Reached heap limit Allocation failed - JavaScript heap out of memory
        1: 0xb7c560 node::Abort() [node]
        2: 0xa8e8ac  [/opt/wheel/node]
       """)
     #expect(reading.snapshot?.outcome == .crashed && Self.functions(reading, 0) == ["node::Abort()", nil])
-    #expect(reading.image(reading.frames(0)[1]) == "node")
+    #expect(reading.image(reading.frames(0)[1]) == "node" && reading.snapshot?.processID == 6650)
   }
 
   // MARK: Others

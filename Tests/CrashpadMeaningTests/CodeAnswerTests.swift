@@ -414,6 +414,9 @@ struct CodeAnswerTests {
     #expect(statement("Got a SIGSEGV while executing native code.")?.title == "SIGSEGV")
     #expect(statement("freed pointer was not the last allocation")?.title == "Order of a task's memory")
     #expect(statement("#  SIGSEGV (0xb) at pc=0x000000010d8fbedb, pid=6309, tid=4867")?.title == "SIGSEGV")
+    #expect(statement("make: *** [all] Error 139")?.title?.hasSuffix("SIGSEGV") == true)
+    #expect(statement("npm ERR! errno 134")?.title?.hasSuffix("SIGABRT") == true)
+    #expect(statement("child pid 77 exit signal Segmentation fault (11)")?.title?.hasSuffix("SIGSEGV") == true)
     // "quit" is no signal here.
     #expect(statement("exit by signal quit of the wheel") == nil)
   }
@@ -422,6 +425,9 @@ struct CodeAnswerTests {
     #expect(statement("# Wheels", "", "Turn left with code 3, at 0x10, in 1984.", "exit code 1", "CPU and JIT") == nil)
     #expect(statement("We killed the light.", "All was quiet; the program has 15 gears.") == nil)
     #expect(statement("") == nil)
+    // A sentence about an end is not that end.
+    #expect(statement("I had a segmentation fault last year but it is fixed; thanks.") == nil)
+    #expect(statement("Version 7 fixes a bus error, and the segmentation fault of wheels.") == nil)
     // Names and words of codes in a table, in a key and in the words of others.
     #expect(statement("| wheel.crash | EXC_BAD_ACCESS | signal SIGSEGV |", "- NSRangeException: the row") == nil)
     #expect(statement("\"uptime\" : 3, \"flags\" : \"USER\", \"thread_set_state\" : 0") == nil)

@@ -48,10 +48,12 @@ extension CrashText {
     return text[unread...].split(separator: 0x20, maxSplits: Self.fewestWords).count <= Self.fewestWords
   }
 
-  /// Whether the text ends before its stacks: it names the crashed thread, or ends in a table that no report ends in.
+  /// Whether the text ends before its stacks: it names the crashed thread, ends in a table that no report ends in, or has only the
+  /// head, which says nothing of an end.
   private var lacksStacks: Bool {
-    builder.report.kind == .crash && builder.snapshot.threads.isEmpty && frames.last.isEmpty
-      && !seen.images && !seen.noBacktrace && (faultingNumber != nil || section == .vmRegions)
+    let isHead = section == .head && exception.type == nil && builder.report.termination == nil
+    return builder.report.kind == .crash && builder.snapshot.threads.isEmpty && frames.last.isEmpty
+      && !seen.images && !seen.noBacktrace && (faultingNumber != nil || section == .vmRegions || isHead)
   }
 
   /// Whether the last line is a sentence of the text around the report, which is not the line that a cut one ends with.

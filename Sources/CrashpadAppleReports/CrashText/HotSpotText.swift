@@ -13,7 +13,8 @@ struct HotSpotText {
   static func isIn(_ lines: [TextBytes]) -> Bool {
     let lines = lines.map(content)
     guard let head = lines.firstIndex(where: { $0.first(of: "detected by the Java Runtime Environment") != nil }) else {
-      return false
+      // A paste may begin below that line.
+      return lines.contains { end($0) != nil } && lines.contains { $0.has(prefix: "Problematic frame:") }
     }
     return lines[head...].prefix(16).contains { end($0) != nil || isInternal($0) }
   }
@@ -108,7 +109,10 @@ struct HotSpotText {
     let address = (line.after("si_addr") ?? line.after("address")).map { text in
       text.drop { $0 == UInt8(ascii: ":") || $0 == UInt8(ascii: "=") || TextBytes.isBlank($0) }
     }
-    signal = (name, code?.string, address?.leadingHexadecimal)
+    // Windows: "siginfo: ExceptionCode=0xc0000005, reading address 0x000000003189f002".
+    let accesses: [(words: String, suffix: String)] = [("reading address", "_READ"), ("writing address", "_WRITE")]
+    let access = name == "EXCEPTION_ACCESS_VIOLATION" ? accesses.first { line.first(of: $0.words) != nil } : nil
+    signal = (name + (access?.suffix ?? ""), code?.string, address?.leadingHexadecimal)
   }
 
   // MARK: Frames

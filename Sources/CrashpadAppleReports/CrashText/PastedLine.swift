@@ -40,14 +40,17 @@ enum PastedLine {
 
   /// Whether a text has a line that says how a process ended, or a stack.
   static func areIn(_ text: TextBytes) -> Bool {
-    var count: UInt64 = 0
+    // Stacks are pasted without their first frames, too.
+    var count = 0
+    var last: UInt64?
     for whole in text.split(whereSeparator: { $0 == 0x0a || $0 == 0x0d }) {
       let line = content(whole)
       if isOther(line) { return false }
       if isMark(line) { return true }
       if check(line) != nil { return !isForeign(text[..<whole.startIndex]) }
       guard let frame = PastedFrame(line, mayBeBare: false, after: nil) else { continue }
-      count = frame.number == count ? count + 1 : frame.number == 0 ? 1 : 0
+      count = frame.number != nil && frame.number == last.map { $0 &+ 1 } ? count + 1 : 1
+      last = frame.number
       if count == 3 { return !isForeign(text[..<whole.startIndex]) }
     }
     return false
@@ -131,19 +134,22 @@ enum PastedLine {
     let name = function.lowercased()
     return [
       "crash", "signalhandler", "signal_handler", "sigsegv", "segfault", "fatal_signal", "fatalsignal", "quitabruptly",
-      "rb_bug", "print_stacktrace", "printstack", "stackdump", "dumpstack",
+      "rb_bug", "rb_vm_bugreport", "print_stacktrace", "printstack", "stackdump", "dumpstack",
     ].contains { name.containsBytes($0) }
   }
 
-  /// "mysqld got signal 11 ;", "Received signal 11", "mongo got signal 11 (Segmentation fault: 11)", "*** Caught signal 6": the name
-  /// of the signal. Only numbers that all systems share count.
+  /// "mysqld got signal 11 ;", "Received signal 11", "mongo got signal 11 (Segmentation fault: 11)", "*** Caught signal 6", "*** Caught
+  /// signal (Aborted) **", "server process (PID 7) was terminated by signal 11": the name of the signal. Only numbers that all systems share count.
   static func caughtSignal(_ line: TextBytes) -> String? {
     for words in [
       "got signal ", "Got signal ", "Got signal: ", "Received signal ", "received signal ", "Caught signal ",
+      "terminated by signal ", "exited on signal ", "exit signal ",
     ] {
-      guard var rest = line.after(words), let number = rest.takeNumber() else { continue }
+      guard var rest = line.after(words) else { continue }
+      if let name = SignalWords.name(rest.drop { $0 == UInt8(ascii: "(") }) { return name }
+      guard let number = rest.takeNumber() else { continue }
       let isEnd =
-        rest.isEmpty || rest.first == 0x20 || rest.has(prefix: ".") || rest.has(prefix: ",") || rest.has(prefix: ";")
+        rest.isEmpty || rest.first.map { " .,;:".utf8.contains($0) } == true
       return isEnd ? [4: "SIGILL", 5: "SIGTRAP", 6: "SIGABRT", 8: "SIGFPE", 11: "SIGSEGV"][number] : nil
     }
     return nil

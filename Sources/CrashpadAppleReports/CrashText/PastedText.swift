@@ -237,6 +237,16 @@ struct PastedText {
     builder.report.faultingThread = index
   }
 
+  /// Leaves out the frames of such a handler in the crashed thread.
+  private mutating func leaveOutHandler() {
+    guard builder.report.statesCrash || builder.snapshot.exception != nil, let thread = builder.report.faultingThread,
+      let frames = builder.snapshot.threads[thread].frames,
+      let call = frames.prefix(16).firstIndex(where: { $0.function == "_sigtramp" }), call + 1 < frames.count,
+      frames[..<call].contains(where: { $0.function.map(PastedLine.isHandler) ?? false })
+    else { return }
+    builder.leaveOutHandler(call + 1, of: thread)
+  }
+
   /// Finds the end of the process in the one stack of a text: its thread called abort().
   private mutating func findAbort() {
     guard !builder.report.statesCrash, builder.report.faultingThread == nil, builder.snapshot.threads.count == 1,
@@ -252,6 +262,7 @@ struct PastedText {
     findHandler()
     findAbort()
     exception.set(in: &builder)
+    leaveOutHandler()
     if builder.snapshot.threads.isEmpty, builder.report.lastException.isEmpty { builder.note(ReportRules.noThreads) }
     // Such a text never lists them.
     builder.note(ReportRules.noImages)

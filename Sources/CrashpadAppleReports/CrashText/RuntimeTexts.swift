@@ -255,6 +255,8 @@ enum EngineText {
         // A process may end twice.
         if frame.number == 1, stacks.threads[0].frames?.isEmpty == false { break }
         stacks.add(frame.frame, module: frame.module)
+      } else if let process = process(line) {
+        stacks.builder.snapshot.processID = process
       }
     }
   }
@@ -265,6 +267,14 @@ enum EngineText {
     let words = line.drop { $0 == UInt8(ascii: "#") || TextBytes.isBlank($0) }
     guard line.first == UInt8(ascii: "#") else { return nil }
     return words.has(prefix: "Check failed: ") || words.has(prefix: "Fatal error in ") ? words : nil
+  }
+
+  /// "[6650:0x140008000]    27186 ms: Mark-Compact 2033.8 (2084.5) -> 2033.4 (2084.9) MB": the number of the process.
+  private static func process(_ line: TextBytes) -> Int32? {
+    guard line.first == UInt8(ascii: "["), line.first(of: " ms: ") != nil else { return nil }
+    var rest = line.dropFirst()
+    guard let number = rest.takeNumber(), rest.has(prefix: ":0x") else { return nil }
+    return Int32(exactly: number)
   }
 
   /// "3: 0xd6b3f0 v8::Utils::ReportOOMFailure(char const*) [node]", "1: 0x56290a45b105  [./node]".

@@ -14,6 +14,37 @@ enum SignalWords {
 
   /// The name of the signal that a text begins with the words of.
   static func name(_ text: TextBytes) -> String? { all.first { text.has(prefix: $0.words) }?.name }
+
+  /// A signal with what psiginfo(3) says of it.
+  struct End {
+    let name: String
+    var code: String?
+    var address: UInt64?
+  }
+
+  /// "Segmentation fault (Address not mapped to object [0x6448])", "Aborted (Signal sent by tkill() 7 1000)".
+  static func end(_ line: TextBytes) -> End? {
+    guard let name = name(line), let details = line.after(" (") else { return nil }
+    let code = codes.first { $0.signal == name && details.has(prefix: $0.words) }?.code
+    let address = details.between("[", "]").flatMap { $0.equals("(nil)") ? 0 : $0.address }
+    return End(name: name, code: code, address: code == nil ? nil : address)
+  }
+
+  /// The words of glibc for codes of signals.
+  ///
+  /// Source: glibc, stdio-common/psiginfo-data.h
+  private static let codes: [(signal: String, words: String, code: String)] = [
+    ("SIGSEGV", "Address not mapped to object", "SEGV_MAPERR"),
+    ("SIGSEGV", "Invalid permissions for mapped object", "SEGV_ACCERR"),
+    ("SIGBUS", "Invalid address alignment", "BUS_ADRALN"), ("SIGBUS", "Nonexisting physical address", "BUS_ADRERR"),
+    ("SIGBUS", "Object-specific hardware error", "BUS_OBJERR"), ("SIGILL", "Illegal opcode", "ILL_ILLOPC"),
+    ("SIGILL", "Illegal operand", "ILL_ILLOPN"), ("SIGILL", "Illegal trap", "ILL_ILLTRP"),
+    ("SIGILL", "Privileged opcode", "ILL_PRVOPC"), ("SIGFPE", "Integer divide by zero", "FPE_INTDIV"),
+    ("SIGFPE", "Integer overflow", "FPE_INTOVF"), ("SIGFPE", "Floating-point divide by zero", "FPE_FLTDIV"),
+    ("SIGFPE", "Floating-point overflow", "FPE_FLTOVF"), ("SIGFPE", "Floating-point underflow", "FPE_FLTUND"),
+    ("SIGFPE", "Invalid floating-point operation", "FPE_FLTINV"),
+    ("SIGTRAP", "Process breakpoint", "TRAP_BRKPT"), ("SIGTRAP", "Process trace trap", "TRAP_TRACE"),
+  ]
 }
 
 /// The stacks of a tool's text while they are read.
@@ -46,6 +77,12 @@ struct ToolStacks {
     if builder.report.faultingThread == nil { builder.report.faultingThread = thread }
   }
 
+  /// Forgets the stacks so far, as a better one follows.
+  mutating func removeThreads() {
+    builder.snapshot.threads = []
+    builder.report.faultingThread = nil
+  }
+
   /// Adds a frame to the last thread.
   ///
   /// - Parameter module: the path or the name of the module's file.
@@ -58,15 +95,7 @@ struct ToolStacks {
   }
 
   /// Leaves out the innermost frames of a thread, which are those of a handler of signals: the fault is below them.
-  mutating func leaveOutHandler(_ count: Int, of thread: Int) {
-    builder.snapshot.threads[thread].frames?.removeFirst(count)
-    builder.snapshot.threads[thread].elided.removeAll { $0.index < count }
-    for index in builder.snapshot.threads[thread].elided.indices {
-      builder.snapshot.threads[thread].elided[index].index -= count
-    }
-    builder.report.notes.append(
-      "The frames of the program's handler of signals, which ended the process, are left out.")
-  }
+  mutating func leaveOutHandler(_ count: Int, of thread: Int) { builder.leaveOutHandler(count, of: thread) }
 
   mutating func setContextOfLast(_ context: CPUContext) {
     guard let last = builder.snapshot.threads.indices.last else { return }
@@ -91,6 +120,13 @@ struct ToolStacks {
     modules[path] = builder.snapshot.modules.count
     builder.snapshot.modules.append(module)
     return builder.snapshot.modules.count - 1
+  }
+
+  /// Sets where a module of frames lies, if it is one.
+  mutating func setRange(of name: TextBytes, _ address: UInt64, size: UInt64) {
+    guard let index = modules[name] else { return }
+    builder.snapshot.modules[index].address = address
+    builder.snapshot.modules[index].size = size
   }
 
   // MARK: The end

@@ -2,8 +2,9 @@
 internal import CrashpadBytes
 
 /// The texts in which debuggers, sanitizers and runtimes of other systems tell of a crash: gdb, systemd-coredump, Address
-/// Sanitizer, Android, Java's VM, Go, Rust, Python, Chromium, glibc and V8, and the reports that apport makes of these. Only a
-/// text with a stack of its tool's own form is one, or with the first line of apport.
+/// Sanitizer, Android, Java's VM, Go, Rust, Python, Julia, R, Wine, Chromium, glibc and V8, handlers of signals of libraries and
+/// servers, and the reports that apport makes of these. Only a text with a stack of its tool's own form is one, or with the first
+/// line of apport.
 enum ToolText {
   /// The form of one tool.
   struct Form: Sendable {
@@ -31,6 +32,11 @@ enum ToolText {
     Form(isIn: GoText.isIn, read: GoText.read),
     Form(isIn: RustText.isIn, read: RustText.read),
     Form(isIn: PythonText.isIn, read: PythonText.read),
+    Form(isIn: JuliaText.isIn, read: JuliaText.read),
+    Form(isIn: RText.isIn, read: RText.read),
+    Form(isIn: WineText.isIn, read: WineText.read),
+    Form(isIn: BackwardText.isIn, read: BackwardText.read),
+    Form(isIn: ClickHouseText.isIn, read: ClickHouseText.read),
     Form(isIn: ChromiumText.isIn, read: ChromiumText.read),
     Form(isIn: GlibcText.isIn, read: GlibcText.read),
     Form(isIn: EngineText.isIn, read: EngineText.read),
@@ -46,6 +52,8 @@ enum ToolText {
   private static func lines(_ text: TextBytes) -> [TextBytes] { rawLines(text).map(PastedLine.content) }
 
   private static func rawLines(_ text: TextBytes) -> [TextBytes] {
-    text.split(omittingEmptySubsequences: false) { $0 == 0x0a || $0 == 0x0d }
+    text.split(separator: 0x0a, omittingEmptySubsequences: false).flatMap { line in
+      (line.last == 0x0d ? line.dropLast() : line).split(separator: 0x0d, omittingEmptySubsequences: false)
+    }
   }
 }

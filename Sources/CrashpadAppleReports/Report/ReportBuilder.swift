@@ -20,6 +20,7 @@ struct ReportBuilder {
 
   mutating func finish() -> ReportReading {
     guard !isRefused else { return ReportReading(snapshot: nil, findings: findings) }
+    if report.role?.lowercased() == "unknown" { report.role = nil }
     finishPlatform()
     finishArchitecture()
     if report.kind == .crash, !report.statesCrash, snapshot.exception == nil, report.exceptionType == nil,

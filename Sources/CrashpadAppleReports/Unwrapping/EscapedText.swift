@@ -6,9 +6,9 @@ internal import CrashpadJSON
 enum EscapedText {
   static func remove(_ text: [UInt8]) -> Removal? {
     // The string was escaped once more, for HTML: its own escapes come after those.
-    guard text[...].first(of: "\\&quot;") == nil, !text[...].has(prefix: "&quot;"), let range = range(of: text) else {
-      return nil
-    }
+    guard isWholeString(text) || text[...].first(of: "\\&quot;") == nil, !text[...].has(prefix: "&quot;"),
+      let range = range(of: text)
+    else { return nil }
     let isInHTML = ["&quot;:&quot;", "&quot;: &quot;"].contains { text[...].first(of: $0) != nil }
     if isInHTML, !isQuoted(text, range.lowerBound) { return nil }
     var copy = TextCopy(of: text)
@@ -21,6 +21,13 @@ enum EscapedText {
       removal.refusal = "a report in a string that is broken into lines or cut"
     }
     return removal
+  }
+
+  /// Whether the text is one string of JSON from its first to its last letter.
+  private static func isWholeString(_ text: [UInt8]) -> Bool {
+    let content = text[...].trimmedLines
+    guard content.first == UInt8(ascii: "\""), content.count > 2 else { return false }
+    return stringEnd(text, content.startIndex + 1, content.startIndex + 1) == content.endIndex - 1
   }
 
   /// The range of the first string that has a report's words and the escapes of line feeds or quotation marks.
@@ -157,5 +164,13 @@ enum EscapedText {
     }
     copy.put(Unicode.Scalar(high) ?? "\u{fffd}", for: index)
     return 6
+  }
+}
+
+extension TextBytes {
+  /// The text without blanks and line ends around it.
+  fileprivate var trimmedLines: TextBytes {
+    guard let start = firstIndex(where: { $0 > 0x20 }), let last = lastIndex(where: { $0 > 0x20 }) else { return [] }
+    return self[start...last]
   }
 }

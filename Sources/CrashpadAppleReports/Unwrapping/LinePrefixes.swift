@@ -56,7 +56,8 @@ enum LinePrefixes {
         if blanks > 0, line.trimmed.has(prefix: "```") || line.trimmed.has(prefix: "~~~") { fence = (line, blanks) }
         continue
       }
-      guard blanks >= begun.blanks else { return nil }
+      // A mark of a quotation before the line may have taken one of them.
+      guard blanks + 1 >= begun.blanks else { return nil }
       if ReportLine.isFence(line.trimmed), line.trimmed.first == begun.line.trimmed.first {
         end = line.endIndex
         break
@@ -169,8 +170,9 @@ enum PrefixForm {
       guard rest.first == UInt8(ascii: ">") else { return nil }
       rest = rest.dropFirst()
     }
-    if prefix.last == 0x20, rest.first == 0x20 { rest = rest.dropFirst() }
-    return rest.startIndex - line.startIndex
+    // Some marks have no blank behind them, also where all lines are indented.
+    let blanks = prefix.reversed().prefix { $0 == 0x20 }.count
+    return rest.startIndex - line.startIndex + min(blanks, rest.prefix { $0 == 0x20 }.count)
   }
 
   /// Whether a text ends with the mark of a quotation: other marks may stand before it, as in "* > ".

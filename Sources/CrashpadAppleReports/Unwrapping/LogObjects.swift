@@ -7,13 +7,16 @@ enum LogObjects {
     guard let (key, first) = firstObject(text) else { return nil }
     var copy = TextCopy(of: text)
     var (count, longer, others) = (0, 0, 0)
+    var isBroken = false
     for line in TextLines(text) where !line.trimmed.isEmpty {
       guard let words = value(of: key, in: line) else {
         if line.trimmed.count > Self.longestMark { others += 1 }
         // The end of the log may be cut.
-        if count > 0, line.first(of: "\"\(key.description)\"") != nil { break }
+        if count > 0, line.first(of: "\"\(key.description)\"") != nil { isBroken = true }
         continue
       }
+      // Something else broke the lines, which is around the log.
+      if isBroken { return nil }
       count += 1
       if words.dropLast().utf8.contains(0x0a) { longer += 1 }
       copy.put(words.utf8, for: line.startIndex)

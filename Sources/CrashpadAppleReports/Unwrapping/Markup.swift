@@ -142,6 +142,18 @@ private struct MarkupFacts {
     return line.takeNumber() != nil && line.first.map { TextBytes.isBlank($0) } == true && line.first(of: " 0x") != nil
   }
 
+  /// Whether the text before an index is a part of a name in JSON: `"symbol":"Array`. Quotation marks may be typographic.
+  private func isInSymbol(_ text: [UInt8], _ index: Int) -> Bool {
+    let near = text[..<index].suffix(256)
+    guard let key = near.last(of: "symbol") else { return false }
+    let rest = near[(key + "symbol".utf8.count)...]
+    var marks = rest.count { $0 == UInt8(ascii: "\"") }
+    for place in rest.indices.dropLast(2) where rest[place] == 0xe2 && rest[place + 1] == 0x80 {
+      if (0x9c...0x9f).contains(rest[place + 2]) { marks += 1 }
+    }
+    return marks == 2 && rest.contains(UInt8(ascii: ":"))
+  }
+
   private mutating func readEntity(_ text: [UInt8], _ index: Int) {
     guard !hasEntities, let (scalar, end) = Markup.entity(text, at: index) else { return }
     switch scalar {
@@ -149,7 +161,7 @@ private struct MarkupFacts {
       // An id, or a tag that was escaped as a whole, or a name in a frame.
       hasEntities =
         text[end...].prefix(8).count { $0 == 0x2d || TextBytes([$0])[...].hexadecimal != nil } == 8
-        || isInFrame(text, index)
+        || isInFrame(text, index) || isInSymbol(text, index)
     case "\"":
       let before = index == 0 ? 0x0a : text[index - 1]
       hasEntities =

@@ -167,8 +167,10 @@ package struct CrashEvidence: Sendable {
   package var exception: ExceptionSnapshot?
   /// Whether the input may have had an exception that can't be read.
   package var hasLostException = false
-  /// Whether a dump lists no modules at all: no address is known to be outside of them.
+  /// Whether no module says where it lies: no address is known to be outside of all.
   package var lacksModules = false
+  /// Whether there are modules, with or without their places.
+  package var listsModules = true
   /// Whether the kernel found no room on the stack for a handler of the program.
   package var lacksStackForHandler = false
   /// The signal by which a handler of the program ended the process for the exception, which then is the fault.

@@ -166,7 +166,7 @@ struct ExplanationBuilder {
       )
       return
     }
-    if own.isEmpty, crash.lacksModules, crash.report == nil {
+    if own.isEmpty, !crash.listsModules, crash.report == nil {
       result.notKnown.append("Which code of the application is involved: the dump lists no modules.")
       return
     }

@@ -44,7 +44,8 @@ extension ExplanationBuilder {
         at: 0)
     } else if top.module == nil, top.function == nil, crash.lacksModules {
       result.notKnown.append(
-        "The module that has the program counter: the \(report == nil ? "dump" : "report") lists no modules.")
+        "The module that has the program counter: the \(report == nil ? "dump" : "report") "
+          + (crash.listsModules ? "does not say where modules lie." : "lists no modules."))
     } else if top.module == nil, top.function == nil {
       let isJump = isJump(to: address, top, exception)
       note(placeWithoutModule(isJump: isJump, isOnStack: isJump && isOnStack(address, exception)), thread, frame: 0)

@@ -7,10 +7,13 @@ extension CodeParser {
   // Shells, Docker and Kubernetes report a program that a signal ended as 128 and the signal's number; Python and Go as the
   // number with a minus sign.
 
-  /// Parses "exit code 137", "exit status 139", "exited with code 134", "returncode -11", make's "*** [test] Error 139".
+  /// Parses "exit code 137", "exit status 139", "exited with code 134", "returncode -11", make's "*** [test] Error 139", "npm ERR! errno
+  /// 139".
   mutating func exitStatus() -> CodeAnswer? {
     let start = position
-    guard let first = token?.upper, Self.exitWords.contains(first) || isNonZero || isOfMake else { return nil }
+    guard let first = token?.upper, Self.exitWords.contains(first) || isNonZero || isOfMake || isOfNPM else {
+      return nil
+    }
     position += 1
     while let word = token?.upper, Self.statusWords.contains(word) { position += 1 }
     guard let word = token, let number = word.number else {
@@ -45,6 +48,8 @@ extension CodeParser {
   }
 
   private var isOfMake: Bool { token?.upper == "ERROR" && text.hasPrefix("make") && text.containsBytes(": *** ") }
+
+  private var isOfNPM: Bool { token?.upper == "ERRNO" && (text.hasPrefix("npm ERR! ") || text.hasPrefix("npm error ")) }
 
   private static let exitWords: Set<String> = ["EXIT", "EXITED", "EXITCODE", "RETURNCODE", "RC"]
   private static let statusWords: Set<String> = ["WITH", "CODE", "STATUS", "VALUE", "NON-ZERO"]

@@ -211,6 +211,20 @@ extension CodeParser {
     return ended(by: row, line)
   }
 
+  /// Whether the words of a signal stand in a sentence of a person, who tells of an end at some time: a word of the sentence is before
+  /// them, where programs have a sign, a number or a word that announces a signal.
+  var isTold: Bool {
+    let line = text.lowercased()
+    guard let place = Self.phrases.compactMap({ line.firstRange(of: $0.0) }).first else { return false }
+    let before = line[..<place.lowerBound]
+    guard before.hasSuffix(" "), let last = before.split(separator: " ").last, last.allSatisfy(\.isLetter) else {
+      return false
+    }
+    return !Self.announcers.contains(String(last))
+  }
+
+  private static let announcers: Set = ["signal", "with", "by", "got", "received", "caught", "code", "error", "from"]
+
   private func ended(by row: CodeMeaning, _ line: String) -> CodeAnswer {
     ended(by: row, "\"\(text)\"", line.containsBytes("core dumped") ? [Self.wroteCore] : [])
   }

@@ -52,7 +52,7 @@ extension CodeParser {
     {
       return (CodeAnswer(text, [CodeReading(row)]), row.grounds.level == .cause)
     }
-    if let answer = shellLine() ?? phrase() { return (answer, false) }
+    if let answer = shellLine() ?? (isTold ? nil : phrase()) { return (answer, false) }
     let line = text.lowercased()
     guard Self.endWords.contains(where: { line.containsBytes($0) }) else { return nil }
     var parser = self
@@ -71,7 +71,7 @@ extension CodeParser {
   /// Words that stand beside the name of a signal or of an exception where it is said to have come.
   private static let endWords = [
     "signal", "exit", "exception", "stop reason", "(code=", " code=", "pc=", "received", "terminated", "aborted",
-    "got a sig",
+    "got a sig", ": *** [", "npm err! errno ", "npm error errno ",
   ]
 
   /// The answer to the first exception, signal or exit status of one in a line. Other names are not looked up, as a log has many

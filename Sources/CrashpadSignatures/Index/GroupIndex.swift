@@ -7,7 +7,9 @@ package import SystemPackage
 ///
 /// crashpadctl-group(5) documents the tables. A dump whose file is gone goes on being counted, unless another file took its
 /// place: its report, converted or moved.
-package final class GroupIndex {
+///
+/// Sendable, as SQLite's connections are for any thread, but only one may use it at a time: the caller sees to that.
+package final class GroupIndex: @unchecked Sendable {
   let file: SQLiteFile
 
   /// - Parameters:

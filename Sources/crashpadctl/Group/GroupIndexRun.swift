@@ -18,7 +18,7 @@ struct GroupIndexRun {
   private static let batch = 256
   /// Dumps are added by many at once, as each transaction writes the pages of all indices: after so many, or so much time,
   /// with which a run that is killed begins again.
-  private static let added = 25_000
+  private static let added = 10_000
   private static let interval = Duration.seconds(10)
 
   /// A file to read.
@@ -111,6 +111,7 @@ struct GroupIndexRun {
     // An index has crashes of all times.
     let reader = try reading.reader(search, since: nil)
     let progress = Progress(total: files.count, isShown: reading.showsProgress)
+    var writer = GroupIndexWriter(index, isAlone: reading.jobs == 1)
     var entries: [GroupIndexEntry] = []
     var last = Duration.sinceBoot
     for start in stride(from: 0, to: files.count, by: Self.batch) {
@@ -137,13 +138,14 @@ struct GroupIndexRun {
         }
       }
       if entries.count >= Self.added || .sinceBoot - last >= Self.interval {
-        try index.add(entries)
+        try writer.add(entries)
         entries = []
         last = .sinceBoot
       }
       if runEnd.isRequested { break }
     }
-    try index.add(entries)
+    try writer.add(entries)
+    try writer.finish()
     progress.clear()
     reader.reportFaults()
     update.mayGetNames = reader.mayGetNames
