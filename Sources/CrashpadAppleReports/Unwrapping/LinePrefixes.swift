@@ -103,10 +103,22 @@ enum PrefixForm {
 
   /// - Parameter starts: the texts before the report's own words.
   static func of(_ starts: [TextBytes], in text: [UInt8]) -> PrefixForm? {
+    let starts = starts.map(withoutWidthless)
     let most = LogPrefix.all.map { form in (form, starts.count { form.length($0) != nil }) }.max { $0.1 < $1.1 }
     if let (form, count) = most, count * 2 > starts.count { return .log(form) }
     if let numbered = numbered(starts) { return numbered }
     return constant(starts)
+  }
+
+  /// The start of a line without characters that have no width at its end: these are of the line.
+  private static func withoutWidthless(_ start: TextBytes) -> TextBytes {
+    var rest = start
+    while rest.count >= 3, case let (kind, length)? = UnicodeBlanks.kind(Array(rest.suffix(3)), at: 0), length == 3,
+      kind == .nothing
+    {
+      rest = rest.dropLast(3)
+    }
+    return rest
   }
 
   private static func numbered(_ starts: [TextBytes]) -> PrefixForm? {
