@@ -196,6 +196,14 @@ enum PrefixForm {
     case .constant(let prefix):
       if line.starts(with: prefix) { return prefix.count }
       if Self.isQuotation(prefix[...]), let count = Self.marks(of: prefix, in: line) { return count }
+      // Some marks of a quotation have no blank behind them, also before those of a list.
+      let quotation = prefix.prefix { $0 == UInt8(ascii: ">") }
+      if !quotation.isEmpty, prefix.dropFirst(quotation.count).first == 0x20,
+        case let narrow = quotation + prefix.dropFirst(quotation.count + 1), narrow.count > quotation.count,
+        line.starts(with: narrow)
+      {
+        return narrow.count
+      }
       if Self.isQuoted(prefix[...]), case let marks = prefix[...].withoutEndingBlanks,
         line.starts(with: marks)
       {
