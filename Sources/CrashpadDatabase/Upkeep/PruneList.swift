@@ -65,7 +65,7 @@ package struct PruneList: Sendable {
 
   package mutating func sort() {
     let others = others
-    items.sort { a, b in
+    items.heapSort { a, b in
       if a.creationTime != b.creationTime { return a.creationTime > b.creationTime }
       if a.id != b.id { return a.id.precedes(b.id) }
       return Self.report(a, others).isNewer(than: Self.report(b, others))
@@ -95,6 +95,29 @@ extension PruneList: RandomAccessCollection {
   package var startIndex: Int { 0 }
   package var endIndex: Int { items.count }
   package subscript(index: Int) -> PruneReport { Self.report(items[index], others) }
+}
+
+extension Array {
+  /// Sorts in place: the standard library's sort holds up to half of the elements a second time.
+  fileprivate mutating func heapSort(by precedes: (Element, Element) -> Bool) {
+    for root in (0..<(count / 2)).reversed() { siftDown(root, endingAt: count, by: precedes) }
+    for end in indices.reversed() where end > 0 {
+      swapAt(0, end)
+      siftDown(0, endingAt: end, by: precedes)
+    }
+  }
+
+  /// Moves an element down until none of its two children is to stand behind it.
+  private mutating func siftDown(_ start: Int, endingAt end: Int, by precedes: (Element, Element) -> Bool) {
+    var root = start
+    while case let left = 2 * root + 1, left < end {
+      let right = left + 1
+      let last = right < end && precedes(self[left], self[right]) ? right : left
+      guard precedes(self[root], self[last]) else { return }
+      swapAt(root, last)
+      root = last
+    }
+  }
 }
 
 /// A Bloom filter of ids: it never misses an id that was inserted, and may take another one for it. It has a megabyte,
