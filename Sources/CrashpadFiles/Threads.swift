@@ -25,7 +25,7 @@ package func onThreads(_ count: Int, _ body: @Sendable () -> Void) {
   #sourceLocation()
 }
 
-/// Work that runs on a thread of its own beside the caller's. As above, SIGPIPE is blocked there.
+/// Work that runs on a thread of its own beside the caller's, with SIGPIPE blocked as on those of `onThreads`.
 ///
 /// Not for several threads at once.
 package final class BackgroundWork {

@@ -73,7 +73,7 @@ package struct EvidenceReader: Sendable {
       lastFault: anchor.flatMap { $0.stack == .lastException ? $0.line : nil }, messages: messages,
       isCut: !snapshot.isComplete)
     evidence.hasLostException = snapshot.hasLostException
-    evidence.lacksModules = !snapshot.modules.contains { $0.address != nil }
+    evidence.lacksModulePlaces = !snapshot.modules.contains { $0.address != nil }
     evidence.listsModules = !snapshot.modules.isEmpty
     evidence.lacksStackForHandler = snapshot.lacksStackForHandler
     evidence.handlerSignal = ended == nil ? nil : snapshot.exception?.code

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import CrashpadSnapshot
+import DumpSynth
+import Glibc
 import Testing
 import ToolRunner
 
@@ -347,5 +349,47 @@ struct ServerTextTests {
       """)
     #expect(
       reading.snapshot?.exception?.codes == [0, 0x3189_f002] && reading.frames(0).first?.moduleOffset == 0xc1_a780)
+  }
+
+  // MARK: Damage
+
+  private static let samples = [
+    "/w.cc: 7: FAILED ceph_assert(x)\n 1: (turn(int)+0x1f) [0x55f0]\n 2: (()+0x7) [0x55f1]\n\n*** Caught signal (Aborted) **\n 1: gsignal()\n",
+    "wheel.rb:12: [BUG] Bus error at 0x8\n/lib/libpthread.so.0(+0xf8f0) [0x7fe8] w.c:1\n/opt/w.so(turn+0) [0x7fe9] w.c:7\n",
+    "x <Fatal> BaseDaemon: (version 7.1) (from thread 3) Received signal Segmentation fault (11)\n"
+      + "x <Fatal> BaseDaemon: Address: 0x1b. Access: write. Address not mapped to object.\n"
+      + "x <Fatal> BaseDaemon: Stack trace: 0x20 0x21 0x22\nx <Fatal> BaseDaemon: 3.1. inlined from /w.h:7: tooth()\n"
+      + "x <Fatal> BaseDaemon: 3. /w.cpp:77: stop() @ 0x21 in /usr/bin/w\n",
+    "[7] signal (11.1): Segmentation fault\nin expression starting at w.jl:1\nturn at /w.so (unknown line)\nstop at w.jl:7 [inlined]\n",
+    " *** caught segfault ***\naddress 0x30, cause 'memory not mapped'\n\nTraceback:\n 1: .Call(`_w`, 7)\n 2: go()\n",
+    "Unhandled exception: page fault on read access to 0x10 in 64-bit code (0x01fc9328).\nRegister dump:\n rip:0000000001fc9328 rsp:0000000000000001\n"
+      + "Backtrace:\n=>0 0x01fc9328 Turn+0x3(a=1) [Z:\\w.c:7] in w (0x0021ee1c)\nModules:\nPE\t1fc0000-1fd0000\tExport  w\n",
+    "Stack trace (most recent call last):\n#1  Source \"/w.cc\", line 12, in main [0x55bf]\n#0  Object \"/w\", at 0x55be, in \n"
+      + "Segmentation fault (Address not mapped to object [0x6448])\n",
+  ]
+
+  @Test("Prefixes and mutations of such texts are read without harm", arguments: samples.indices)
+  func damage(_ index: Int) {
+    let bytes = Array(Self.samples[index].utf8)
+    #expect(Reading(bytes).form != nil && !Reading(bytes).frames(0).isEmpty)
+    for count in 0..<bytes.count { #expect(Reading(Array(bytes[..<count])).isSound, "\(count) bytes") }
+    for round in 0..<Soak.times(2000, or: 200) {
+      var random = SplitMix64(seed: UInt64(round), area: UInt64(index))
+      var changed = bytes
+      for _ in 0...random.below(4) { changed[random.below(changed.count)] = UInt8(random.below(256)) }
+      let start = random.below(changed.count)
+      if random.oneIn(3) { changed += changed[start...] }
+      #expect(Reading(changed).isSound, "round \(round)")
+    }
+  }
+
+  @Test("Lists of many addresses and frames take time in proportion to their bytes")
+  func manyFrames() {
+    let head = "x <Fatal> BaseDaemon: (from thread 3) Received signal Segmentation fault (11)\n"
+    let list = "x <Fatal> BaseDaemon: Stack trace:" + (1...60_000).map { " 0x\($0)" }.joined() + "\n"
+    let frames = (1...60_000).map { "x <Fatal> BaseDaemon: \($0). f @ 0x\(60_001 - $0) in /w\n" }.joined()
+    let start = clock()
+    #expect(Reading(head + list + frames).frames(0).count >= 60_000)
+    #expect(clock() - start < 20 * Int(CLOCKS_PER_SEC))
   }
 }

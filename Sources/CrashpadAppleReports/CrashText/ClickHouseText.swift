@@ -12,8 +12,10 @@ struct ClickHouseText {
   private var address: UInt64?
   /// The addresses of the stack, as the process had them.
   private var addresses: [UInt64] = []
+  /// The first index of each address.
+  private var firstIndices: [UInt64: Int] = [:]
   /// The number of addresses whose frames were read.
-  private var known = 0
+  private var matchedCount = 0
   private var lastNumber: UInt64?
   private var hasEnded = false
 
@@ -60,6 +62,7 @@ struct ClickHouseText {
       readAddress(line)
     } else if line.has(prefix: Self.stackTrace) {
       addresses = line.split(separator: 0x20).compactMap(\.address)
+      firstIndices = Dictionary(addresses.enumerated().map { ($1, $0) }) { first, _ in first }
     } else if let frame = Self.frame(line) {
       add(frame)
     }
@@ -89,23 +92,22 @@ struct ClickHouseText {
       hasEnded = true
       return
     }
-    if let place = frame.place, let index = addresses.firstIndex(of: place), index >= known {
+    let index = frame.place.flatMap { firstIndices[$0] }
+    if let index, index >= matchedCount {
       // The lines of those between are cut, or gone.
-      for address in addresses[known..<index] { stacks.add(RecordedFrame(address: address)) }
-      known = index + 1
+      for address in addresses[matchedCount..<index] { stacks.add(RecordedFrame(address: address)) }
+      matchedCount = index + 1
     } else {
       // Libraries have the place in their file.
-      if frame.place != nil { known = min(known + 1, addresses.count) }
+      if frame.place != nil { matchedCount = min(matchedCount + 1, addresses.count) }
       // The handler's own frames are not in the list. Older versions count from 0 or 1.
       let last = lastNumber ?? (frame.isOld && frame.number > 0 ? 0 : nil)
       if let last, frame.number != last { stacks.addGap(before: frame.number, after: last) }
     }
     lastNumber = frame.number
     var recorded = frame.frame
-    if let place = frame.place {
-      // That in the file, unless the process had it there.
-      if addresses.contains(place) { recorded.address = place } else { recorded.moduleOffset = place }
-    }
+    // The place is that in the file, unless the process had it there.
+    if index != nil { recorded.address = frame.place ?? 0 } else { recorded.moduleOffset = frame.place }
     stacks.add(recorded, module: frame.module)
   }
 

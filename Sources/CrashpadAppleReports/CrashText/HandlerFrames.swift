@@ -15,7 +15,7 @@ enum HandlerFrames {
   ///
   /// - Parameters:
   ///   - signal: the name of the signal.
-  ///   - hasRestorer: whether the text has the frame by which the kernel calls, which may have no name, and maybe no others.
+  ///   - hasRestorer: whether such stacks always have the frame by which the kernel calls, also where they leave out the handler.
   static func count(_ frames: [Frame], signal: String?, hasRestorer: Bool = false) -> Int? {
     let frames = Array(frames.prefix(12))
     if let call = frames.firstIndex(where: { frame in restorers.contains { $0 == frame.function } }) { return call + 1 }

@@ -227,22 +227,25 @@ struct PastedText {
   /// Finds the stack that a program's own handler of a signal wrote: the signal ended the process.
   private mutating func findHandler() {
     guard !builder.report.statesCrash, builder.report.faultingThread == nil else { return }
-    let index = builder.snapshot.threads.firstIndex { thread in
-      let names = (thread.frames ?? []).prefix(16).map { $0.function ?? "" }
-      guard let signal = names.firstIndex(of: "_sigtramp") else { return false }
-      return names[..<signal].contains(where: PastedLine.isHandler)
-    }
-    guard let index else { return }
+    guard let index = builder.snapshot.threads.firstIndex(where: { Self.handlerCall($0) != nil }) else { return }
     builder.report.statesCrash = true
     builder.report.faultingThread = index
+  }
+
+  /// The index of the frame by which the system called the program's own handler of a signal; nil if the stack has none.
+  private static func handlerCall(_ thread: ThreadSnapshot) -> Int? {
+    let names = (thread.frames ?? []).prefix(16).map { $0.function ?? "" }
+    guard let call = names.firstIndex(of: "_sigtramp"), names[..<call].contains(where: PastedLine.isHandler) else {
+      return nil
+    }
+    return call
   }
 
   /// Leaves out the frames of such a handler in the crashed thread.
   private mutating func leaveOutHandler() {
     guard builder.report.statesCrash || builder.snapshot.exception != nil, let thread = builder.report.faultingThread,
-      let frames = builder.snapshot.threads[thread].frames,
-      let call = frames.prefix(16).firstIndex(where: { $0.function == "_sigtramp" }), call + 1 < frames.count,
-      frames[..<call].contains(where: { $0.function.map(PastedLine.isHandler) ?? false })
+      let call = Self.handlerCall(builder.snapshot.threads[thread]),
+      call + 1 < builder.snapshot.threads[thread].frames?.count ?? 0
     else { return }
     builder.leaveOutHandler(call + 1, of: thread)
   }

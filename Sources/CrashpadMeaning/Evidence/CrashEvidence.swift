@@ -168,7 +168,7 @@ package struct CrashEvidence: Sendable {
   /// Whether the input may have had an exception that can't be read.
   package var hasLostException = false
   /// Whether no module says where it lies: no address is known to be outside of all.
-  package var lacksModules = false
+  package var lacksModulePlaces = false
   /// Whether there are modules, with or without their places.
   package var listsModules = true
   /// Whether the kernel found no room on the stack for a handler of the program.

@@ -42,7 +42,7 @@ extension ExplanationBuilder {
       result.advice.insert(
         "Look for what still called into the module: a callback, a window procedure, a thread or an exit handler of it.",
         at: 0)
-    } else if top.module == nil, top.function == nil, crash.lacksModules {
+    } else if top.module == nil, top.function == nil, crash.lacksModulePlaces {
       result.notKnown.append(
         "The module that has the program counter: the \(report == nil ? "dump" : "report") "
           + (crash.listsModules ? "does not say where modules lie." : "lists no modules."))

@@ -354,7 +354,7 @@ extension ExplanationBuilder {
     if let signal = thread.frames.prefix(48).firstIndex(where: { $0.function.map(Self.signalFrames.contains) ?? false }
     ),
       thread.frames.indices.contains(signal + 1), case let frame = thread.frames[signal + 1], frame.module == nil,
-      frame.function == nil, !crash.lacksModules
+      frame.function == nil, !crash.lacksModulePlaces
     {
       let isNull = frame.address.map { $0 < 0x1000 } ?? false
       note(

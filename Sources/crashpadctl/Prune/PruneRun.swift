@@ -135,33 +135,34 @@ struct PruneRun {
   }
 }
 
-/// The outcomes of removals, in their order; there may be millions, of which nearly all are equal.
+/// The outcomes of removals, in their order; there may be millions, of which nearly all are plain.
 struct RemovalList {
-  /// The first indices of runs of equal outcomes.
-  private var starts: [Int] = []
-  private var outcomes: [Removal] = []
-  private(set) var endIndex = 0
+  private enum Code: UInt8 { case removed, changed, other }
+
+  private var codes: [Code] = []
+  private var others: [Int: Removal] = [:]
 
   mutating func append(_ removal: Removal) {
-    if outcomes.last != removal {
-      starts.append(endIndex)
-      outcomes.append(removal)
+    switch removal {
+    case .removed: codes.append(.removed)
+    case .changed: codes.append(.changed)
+    case .busy, .failed:
+      others[codes.count] = removal
+      codes.append(.other)
     }
-    endIndex += 1
   }
 }
 
 extension RemovalList: RandomAccessCollection {
   var startIndex: Int { 0 }
+  var endIndex: Int { codes.count }
 
   subscript(index: Int) -> Removal {
-    var (low, high) = (0, starts.count)
-    // The run is in low..<high.
-    while high - low > 1 {
-      let middle = (low + high) / 2
-      if starts[middle] <= index { low = middle } else { high = middle }
+    switch codes[index] {
+    case .removed: .removed
+    case .changed: .changed
+    case .other: others[index] ?? .changed
     }
-    return outcomes[low]
   }
 }
 
