@@ -23,7 +23,9 @@ struct ReportRedactor {
     "Developer Mode", "Lockdown Mode", "Dyld Error", "Logical CPU", "Error Code", "Trap Number", "Event",
     "Action taken",
     "CPU", "Writes", "Wakeups", "Duration", "Steps", "Sampling", "Limit duration", "Crash Type", "Conclusion",
-    "Foreground", "Exception Code",
+    "Foreground", "Exception Code", "Num samples", "Data Source", "Samples", "Note", "Reason", "Cause", "Violation",
+    "Duration Sampled", "Hang Duration", "Launch Duration", "Total CPU Time", "Total Sampled Time", "Writes Caused",
+    "Crash of the reporter", "Diagnostics", "Boot Faults", "Reset Reason",
   ]
 
   static func plan(

@@ -304,11 +304,15 @@ struct SignatureChoice {
     }
     if let other {
       stack.flags = [.system]
+      let module = entries[other].module
       let reason =
         indices.contains { isOwn($0) }
-        ? "the program's functions only started the loop of events" : "no function of the program is in the stack"
-      let isLibrary = entries[other].module?.isOutsideSystem == true
-      let shown = isEngine(entries[other]) ? " (engine)" : isLibrary ? " (library)" : nil
+        ? "the program's functions only started the loop of events"
+        : module == nil
+          ? "no function is known to be of the program" : "no function of the program is in the stack"
+      let shown =
+        isEngine(entries[other])
+        ? " (engine)" : module == nil ? " (unknown module)" : module?.isOutsideSystem == true ? " (library)" : nil
       return stack.take(other, "system", reason, mark: " (system)", shown: shown)
     }
     stack.flags = [.runtimeOnly]

@@ -110,7 +110,8 @@ final class SignatureNames: Sendable {
     let outermost = frame.symbol?.frames.last
     // The first version took each name that a report has.
     let isNearest = frame.symbol?.isNearest == true && !(version == .first && frame.frame.trust == .prewalked)
-    let function = isNearest && outermost?.location == nil ? nil : outermost
+    let isUnknown = isNearest && (outermost?.location == nil || frame.frame.trust == .prewalked)
+    let function = isUnknown ? nil : outermost
     var symbol = frame.frame.isSignalFrame ? "<signal handler called>" : function?.function ?? function?.name
     if place.isGo, let file = function?.location?.file { symbol = symbol.map { GoName.wrapped($0, file: file) } }
     // Nim writes C: "turn__gear_57".

@@ -206,7 +206,9 @@ package struct CrashFactList: Sendable {
         index == 0 ? "Killed" : "",
         TextFormat.printable("\(process.name)\(states), \(process.reason ?? "")\(size(process))"))
     }
-    if killed.isEmpty { add("Killed", "none is marked as killed") }
+    if killed.isEmpty {
+      add("Killed", snapshot.isComplete ? "none is marked as killed" : "unknown: the report is cut")
+    }
     add("Largest", jetsam.largestProcess.map(TextFormat.printable))
     add("Processes", grouped(jetsam.processes.count))
   }

@@ -87,6 +87,13 @@ package struct EvidenceReader: Sendable {
       }
     }
     evidence.branch = Self.branch(snapshot, input, result)
+    evidence.hiddenAddress = Self.hiddenAddress(snapshot, input, result)
+    if let top = result.threads.first(where: \.isCrashed)?.frames.first?.frame, top.module == nil {
+      let ranges = ListedMemory(snapshot, input).ranges ?? []
+      if let index = ListedMemory.index(of: top.instruction, in: ranges), !ranges[index].isFree {
+        evidence.counterProtection = ranges[index].protection
+      }
+    }
     self.evidence = evidence
   }
 
@@ -94,21 +101,42 @@ package struct EvidenceReader: Sendable {
   private static func branch(_ snapshot: ProcessSnapshot, _ input: InputFile, _ stacks: Symbolization) -> FaultyBranch?
   {
     guard let exception = snapshot.exception, exception.isGeneralProtection, snapshot.report == nil,
-      case .x86_64(let registers)? = exception.context, let thread = stacks.threads.first(where: \.isCrashed),
-      let top = thread.frames.first?.frame
+      case .x86_64(let registers)? = exception.context, let code = code(snapshot, input, stacks)
     else { return nil }
     let memory = WalkedMemory(snapshot, input)
-    let captured = memory.word(registers.rip).map { word in (0..<8).map { UInt8(truncatingIfNeeded: word >> (8 * $0)) }
-    }
-    guard
-      let code = captured
-        ?? top.module.flatMap({ module in
-          top.moduleOffset.flatMap {
-            stacks.modules[module].symbols?.code(around: $0, before: 0, after: 15)?.bytes
-          }
-        })
-    else { return nil }
     return FaultyBranch(code, registers) { memory.word($0) }
+  }
+
+  /// The address that the instruction of the crash uses, where the processor refused one without reporting it; nil if it can't be known.
+  private static func hiddenAddress(_ snapshot: ProcessSnapshot, _ input: InputFile, _ stacks: Symbolization) -> UInt64?
+  {
+    guard let exception = snapshot.exception, exception.mayHideAddress(on: snapshot.system.architecture),
+      snapshot.report == nil, let context = exception.context, let code = code(snapshot, input, stacks),
+      let reading = Disassembly(
+        at: context.instructionAddress, in: code, before: 0, context.architecture, isThumb: context.isThumb),
+      case let line = reading.lines[reading.index], let text = line.text
+    else { return nil }
+    let memory = WalkedMemory(snapshot, input)
+    let next = context.instructionAddress &+ UInt64(line.bytes.count)
+    let instruction = CrashedInstruction(text, next: next, context) { memory.word($0) }
+    // A jump is told by its own evidence.
+    return instruction.accesses?.map(\.address).first { !$0.isCanonical }
+  }
+
+  /// The bytes at the program counter of the crash, from the dump or the program's file.
+  private static func code(_ snapshot: ProcessSnapshot, _ input: InputFile, _ stacks: Symbolization) -> [UInt8]? {
+    guard case .x86_64(let registers)? = snapshot.exception?.context,
+      let top = stacks.threads.first(where: \.isCrashed)?.frames.first?.frame
+    else { return nil }
+    let memory = WalkedMemory(snapshot, input)
+    let words = [registers.rip, registers.rip &+ 8].map { memory.word($0) }
+    let captured = words.prefix { $0 != nil }.flatMap { word in
+      (0..<8).map { UInt8(truncatingIfNeeded: (word ?? 0) >> (8 * $0)) }
+    }
+    if !captured.isEmpty { return captured }
+    return top.module.flatMap { module in
+      top.moduleOffset.flatMap { stacks.modules[module].symbols?.code(around: $0, before: 0, after: 15)?.bytes }
+    }
   }
 
   private static func messages(_ snapshot: ProcessSnapshot, _ text: (SnapshotBytes?) -> String?) -> [String] {

@@ -46,20 +46,27 @@ CRASH_TIME static bool is_for_thread(int number, const siginfo_t *information) {
   return facts != NULL && (atomic_fetch_and(&facts->sent_here, ~mask) & mask) != 0;
 }
 
-// The number of threads that are about to send a signal again: meanwhile it is nowhere.
-static _Atomic int postponing;
+// The thread that sends one again marks it before it stops to count itself, so that there is no moment without either.
+bool is_postponing(uint64_t signals) {
+  return (atomic_load(&crash_state.sent_again) & signals) != 0 || atomic_load(&crash_state.postponing) > 0;
+}
 
-bool is_postponing(void) { return atomic_load(&postponing) > 0; }
+CRASH_TIME void signals_were_taken(uint64_t signals) { atomic_fetch_and(&crash_state.sent_again, ~signals); }
 
 CRASH_TIME static bool postpone(int number, siginfo_t *information, ucontext_t *context) {
   uint64_t mask = signal_bit(number);
   change_mask(SIG_BLOCK, &mask, NULL);
   int process = current_process();
-  long result = is_for_thread(number, information)
-                    ? SYSTEM_CALL_4(SYS_rt_tgsigqueueinfo, process, current_thread(), number, information)
-                    : SYSTEM_CALL_3(SYS_rt_sigqueueinfo, process, number, information);
+  long result;
+  if (is_for_thread(number, information)) {
+    result = SYSTEM_CALL_4(SYS_rt_tgsigqueueinfo, process, current_thread(), number, information);
+  } else {
+    atomic_fetch_or(&crash_state.sent_again, mask);
+    result = SYSTEM_CALL_3(SYS_rt_sigqueueinfo, process, number, information);
+  }
   if (result == -EPERM && information->si_code == SI_USER) result = send_again(number, information);
   if (result != 0) {
+    signals_were_taken(mask);
     change_mask(SIG_UNBLOCK, &mask, NULL);
     return false;
   }
@@ -70,8 +77,9 @@ CRASH_TIME static bool postpone(int number, siginfo_t *information, ucontext_t *
 
 CRASH_TIME bool postpone_signal(int number, siginfo_t *information, ucontext_t *context) {
   if (information->si_code > 0) return false;
-  atomic_fetch_add(&postponing, 1);
+  atomic_fetch_add(&crash_state.postponing, 1);
+  signals_were_taken(signal_bit(number));
   bool is_postponed = hides(number, context) && postpone(number, information, context);
-  atomic_fetch_sub(&postponing, 1);
+  atomic_fetch_sub(&crash_state.postponing, 1);
   return is_postponed;
 }

@@ -9,8 +9,11 @@
 // Postpones a signal. Returns false if it was not sent, or if the thread does not block it.
 CRASH_TIME bool postpone_signal(int number, siginfo_t *information, ucontext_t *context);
 
-// Whether a thread is about to send a signal again.
-bool is_postponing(void);
+// Whether a thread is about to send a signal again, or one of these was sent again and may be on its way to a thread.
+bool is_postponing(uint64_t signals);
+
+// Called for signals that came to a handler or to a wait: they are not on their way any more.
+CRASH_TIME void signals_were_taken(uint64_t signals);
 
 // Shows the sender of a signal that was postponed, where this process sent it again.
 CRASH_TIME void restore_sender(int number, siginfo_t *information);

@@ -52,7 +52,10 @@ CRASH_TIME bool hides(int number, const ucontext_t *context) {
 // Whether the signal is blocked as far as the program knows, so that the kernel would not have called its handler. Then
 // a signal that was sent is postponed, and a fault ends the process by the default action.
 CRASH_TIME static bool is_blocked(int number, siginfo_t *information, void *context) {
-  if (!hides(number, context) || !atomic_load(&crash_state.is_installed)) return false;
+  if (!hides(number, context) || !atomic_load(&crash_state.is_installed)) {
+    signals_were_taken(signal_bit(number));
+    return false;
+  }
   if (postpone_signal(number, information, context)) return true;
   end_at_fault(number, information, context);
   return true;

@@ -74,6 +74,11 @@ struct state {
   atomic_bool has_captured;
   // Threads that hold the lock of annotations, wait for it, or are about to.
   atomic_int annotation_users;
+  // The number of threads that are about to send a signal again: meanwhile it is nowhere.
+  atomic_int postponing;
+  // Signals that were sent to the process again, and have come to no handler since. A thread that the kernel gave one to
+  // counts itself only when its handler begins, which may take long on a machine that is busy.
+  _Atomic uint64_t sent_again;
   // The file of the dump. A child of fork(2) reads only the members up to file_process, unless there was a dump.
   struct known_file file;
   int file_process;  // that made it: another one in a child of fork(2)

@@ -116,6 +116,9 @@ static int open_file(const struct crash_capture_options *options, char *message,
 AFTER_FORK static void after_fork_in_child(void) {
   struct state *state = &crash_state;
   if (atomic_load(&state->annotation_users) != 0) annotations_release();
+  // The child has neither the threads nor the pending signals of its parent.
+  if (atomic_load(&state->postponing) != 0) atomic_store(&state->postponing, 0);
+  if (atomic_load(&state->sent_again) != 0) atomic_store(&state->sent_again, 0);
   if (!atomic_load(&state->is_installed)) return;
   const int process = current_process();
   adopt_thread(process);

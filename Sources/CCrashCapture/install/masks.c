@@ -12,6 +12,7 @@
 #include <sched.h>
 #include <signal.h>
 #include <string.h>
+#include <time.h>
 
 #include "../crash/postponed.h"
 #include "../crash/state.h"
@@ -81,10 +82,16 @@ void hide_blocked(void) {
 }
 
 // A signal that is pending arrives before the call returns that unblocks it: so does one that another thread has to send again
-// first, as it has it blocked, too.
-static void await_postponed(void) {
-  const int kMost = 1000;
-  for (int count = 0; count < kMost && is_postponing(); count++) sched_yield();
+// first, as it has it blocked, too. The wait is bounded: a signal may have been taken where this library does not see it.
+static void await_postponed(uint64_t unblocked) {
+  const int kYields = 1000;
+  const int kSleeps = 20;
+  for (int count = 0; count < kYields && is_postponing(unblocked); count++) sched_yield();
+  for (int count = 0; count < kSleeps && is_postponing(unblocked); count++) {
+    struct timespec time = {.tv_nsec = 1000000};
+    SYSTEM_CALL_2(SYS_nanosleep, &time, NULL);
+  }
+  signals_were_taken(unblocked);
   // It is delivered when a system call returns.
   SYSTEM_CALL_1(SYS_getpid, 0);
 }
@@ -115,7 +122,8 @@ static int set_mask(mask_setter *setter, int how, const sigset_t *mask, sigset_t
     if (how == SIG_SETMASK) set_hidden_signals(hideable);
     result = setter(how, &changed, old);
     if (result != 0) set_hidden_signals(before);
-    if (how != SIG_BLOCK && (before & ~hidden_signals()) != 0) await_postponed();
+    uint64_t unblocked = how == SIG_BLOCK ? 0 : before & ~hidden_signals();
+    if (unblocked != 0) await_postponed(unblocked);
   }
   if (result != 0 || old == NULL) return result;
   uint64_t shown = first_word_of(old) | before;

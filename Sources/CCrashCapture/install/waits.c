@@ -90,6 +90,7 @@ EXPORTED int epoll_pwait2(int file, struct epoll_event *events, int count, const
 
 static int take(int number, siginfo_t *information) {
   int saved = errno;
+  if (number > 0) signals_were_taken(signal_bit(number));
   if (number > 0 && information != NULL) restore_sender(number, information);
   errno = saved;
   return number;

@@ -25,7 +25,9 @@ struct GdbText {
 
   static func isIn(_ lines: [TextBytes]) -> Bool {
     let lines = joined(lines)
-    return lines.contains(where: isMark) && lines.contains { GdbFrame($0) != nil }
+    if lines.contains(where: isMark) { return lines.contains { GdbFrame($0) != nil } }
+    // The line of a server's log about the end of a process, above the stack that gdb has of it.
+    return lines.contains { PastedLine.caughtSignal($0) != nil } && lines.contains { GdbFrame($0)?.frame.file != nil }
   }
 
   static func read(_ lines: [TextBytes], _ stacks: inout ToolStacks) {

@@ -7,7 +7,11 @@ internal import CrashpadSnapshot
 struct GlibcText {
   private var stacks: ToolStacks
   private var signal: String?
+  private var code: String?
   private var address: UInt64?
+  /// The program counter, which Redis writes above the stack, and whether the next line has it.
+  private var counter: Frame?
+  private var isCounter = false
   private var isInStack = false
   /// Whether a program's own handler writes the stack: in the same form, without a title.
   private var isOfHandler = false
@@ -22,13 +26,15 @@ struct GlibcText {
   static func isIn(_ lines: [TextBytes]) -> Bool {
     guard let head = lines.firstIndex(where: { message($0) != nil || isHandlerHead($0) }) else { return false }
     let lines = lines[head...]
-    return zip(lines, lines.dropFirst()).contains { frame($0) != nil && frame($1) != nil }
+    return
+      (zip(lines, lines.dropFirst()).contains { frame($0) != nil && frame($1) != nil }
+      || lines.contains { MongoLog.frames(of: $0) != nil })
       && (message(lines[head]) == nil || lines.contains { isTitle($0) })
   }
 
   static func read(_ lines: [TextBytes], _ stacks: inout ToolStacks) {
     var text = GlibcText(stacks: stacks)
-    for line in lines where !text.hasEnded { text.read(line) }
+    for line in lines where !text.hasEnded { text.read(Self.withoutNumber(line)) }
     text.finish()
     stacks = text.stacks
   }
@@ -43,8 +49,8 @@ struct GlibcText {
       }
       stacks.builder.addMessage(message.text)
       signal = message.signal
-    } else if signal == nil, let caught = PastedLine.caughtSignal(line) {
-      signal = caught
+    } else if signal == nil, let caught = Self.caught(line) {
+      (signal, code) = (caught.name, caught.code)
       isOfHandler = true
       // Ceph writes the stack of a failed assertion before that of its signal.
       if !startsWhole { removeStack() } else if !stacks.threads.isEmpty { hasEnded = true }
@@ -56,6 +62,17 @@ struct GlibcText {
     } else if let place = line.after("Invalid access at address: ") {
       // MongoDB's own, in hexadecimal.
       address = place.leadingHexadecimal
+    } else if let place = line.after("Accessing address: ") {
+      address = place.has(prefix: "(nil)") ? 0 : place.leadingHexadecimal
+    } else if isOfHandler, let check = line.first(of: "==> "), line.has(suffix: " is not true") {
+      stacks.builder.addMessage(line[(check + 4)...].string)
+    } else if isOfHandler, line.has(suffix: "EIP:") {
+      isCounter = true
+    } else if isOfHandler, let frames = MongoLog.frames(of: line) {
+      if stacks.threads.isEmpty { stacks.beginThread(isCrashed: true) }
+      for frame in frames { stacks.add(frame) }
+      // The same stack may follow as text.
+      hasEnded = signal != nil
     } else if Self.isHandlerTitle(line) {
       isOfHandler = true
     } else if Self.isTitle(line) {
@@ -86,6 +103,10 @@ struct GlibcText {
   }
 
   private mutating func add(_ frame: Frame) {
+    if isCounter {
+      (counter, isCounter) = (frame, false)
+      return
+    }
     if let number = frame.number, let lastNumber, number <= lastNumber {
       hasEnded = true
       return
@@ -110,8 +131,12 @@ struct GlibcText {
 
   private mutating func finish() {
     stacks.builder.snapshot.system.operatingSystem = .linux
-    if let signal { stacks.setSignal(signal, address: address) }
+    if let signal { stacks.setSignal(signal, code: code, address: address) }
     if isOfHandler { stacks.leaveOutHandler(signal: signal, hasRestorer: true) }
+    if let counter, stacks.threads.last?.frames?.isEmpty ?? true {
+      if stacks.threads.isEmpty { stacks.beginThread(isCrashed: true) }
+      stacks.add(counter.frame, module: counter.module)
+    }
   }
 
   // MARK: Lines
@@ -132,7 +157,18 @@ struct GlibcText {
   }
 
   private static func isHandlerHead(_ line: TextBytes) -> Bool {
-    PastedLine.caughtSignal(line) != nil || assertion(line) != nil || isHandlerTitle(line) || bug(line) != nil
+    caught(line) != nil || assertion(line) != nil || isHandlerTitle(line) || bug(line) != nil
+  }
+
+  /// The signal that a handler caught, and the number that Redis writes of its code: "Redis 6.2.6 crashed by signal: 11, si_code: 1".
+  private static func caught(_ line: TextBytes) -> (name: String, code: String?)? {
+    PastedLine.caughtSignal(line).map { ($0, line.after(", si_code: ")?.string) }
+  }
+
+  /// The line without the words of g3log before a frame: "stack dump [1]  ./gear(+0xdd)[0x55]".
+  private static func withoutNumber(_ line: TextBytes) -> TextBytes {
+    guard let rest = line.trimmed.after("stack dump ["), let close = rest.first(of: "]") else { return line }
+    return rest[(close + 1)...].trimmed
   }
 
   /// "wheel.rb:12: [BUG] Segmentation fault at 0x0000000000000008", of Ruby.
@@ -156,6 +192,7 @@ struct GlibcText {
 
   private static func isTitle(_ line: TextBytes) -> Bool {
     line.has(prefix: "=") && line.first(of: " Backtrace: ") != nil || line.equals("Backtrace:")
+      || line.has(suffix: " Backtrace:")
   }
 
   struct Frame {
@@ -209,6 +246,12 @@ struct GlibcText {
     }
     // A program may have another title than its path: "Rack: /webapp/geras".
     if rest.contains(0x20), let path = rest.last(of: " /") { rest = rest[(path + 1)...] }
+    // Redis has the place of its socket in its title: "/usr/bin/redis-server 127.0.0.1:6379".
+    if rest.first == UInt8(ascii: "/") || rest.has(prefix: "redis-server "), let blank = rest.firstIndex(of: 0x20),
+      rest.last?.isDigit == true
+    {
+      rest = rest[..<blank]
+    }
     guard !rest.contains(0x20) else { return nil }
     if let source, !source.file.equals("(null)") { (frame.file, frame.line) = (source.file.string, source.line) }
     return Frame(number: number, frame: frame, module: rest.isEmpty ? nil : rest)

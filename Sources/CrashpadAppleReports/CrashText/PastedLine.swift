@@ -134,7 +134,8 @@ enum PastedLine {
     let name = function.lowercased()
     return [
       "crash", "signalhandler", "signal_handler", "sigsegv", "segfault", "fatal_signal", "fatalsignal", "quitabruptly",
-      "rb_bug", "rb_vm_bugreport", "print_stacktrace", "printstack", "stackdump", "dumpstack",
+      "rb_bug", "rb_vm_bugreport", "print_stacktrace", "printstack", "stackdump", "dumpstack", "logstacktrace",
+      "sigsegvhandler",
     ].contains { name.containsBytes($0) }
   }
 
@@ -143,10 +144,14 @@ enum PastedLine {
   static func caughtSignal(_ line: TextBytes) -> String? {
     for words in [
       "got signal ", "Got signal ", "Got signal: ", "Received signal ", "received signal ", "Caught signal ",
-      "terminated by signal ", "exited on signal ", "exit signal ",
+      "terminated by signal ", "exited on signal ", "exit signal ", " crashed by signal: ", "Received fatal signal: ",
     ] {
       guard var rest = line.after(words) else { continue }
       if let name = SignalWords.name(rest.drop { $0 == UInt8(ascii: "(") }) { return name }
+      if words == "Received fatal signal: " {
+        let name = rest.prefix { $0.isLetter }.string
+        return ["SIGSEGV", "SIGABRT", "SIGFPE", "SIGILL", "SIGBUS", "SIGTRAP"].contains(name) ? name : nil
+      }
       guard let number = rest.takeNumber() else { continue }
       let isEnd =
         rest.isEmpty || rest.first.map { " .,;:".utf8.contains($0) } == true

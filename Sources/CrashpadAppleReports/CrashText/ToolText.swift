@@ -38,6 +38,8 @@ enum ToolText {
     Form(isIn: BackwardText.isIn, read: BackwardText.read),
     Form(isIn: ClickHouseText.isIn, read: ClickHouseText.read),
     Form(isIn: ChromiumText.isIn, read: ChromiumText.read),
+    Form(isIn: GlogText.isIn, read: GlogText.read),
+    Form(isIn: EnvoyText.isIn, read: EnvoyText.read),
     Form(isIn: GlibcText.isIn, read: GlibcText.read),
     Form(isIn: EngineText.isIn, read: EngineText.read),
   ]

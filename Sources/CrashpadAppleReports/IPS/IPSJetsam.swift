@@ -31,6 +31,30 @@ extension ReportBuilder {
     readOwnFacts(body[OwnFacts.key])
   }
 
+  /// Reads the processes behind the place from where on the text is not JSON: people leave out some of the hundreds, and write dots.
+  mutating func recoverProcesses(_ bytes: RawSpan, from start: Int) {
+    var offset = start
+    var found: [ReportSnapshot.JetsamProcess] = []
+    while offset < bytes.byteCount, found.count < Self.mostProcesses {
+      guard bytes.uint8(at: offset) == UInt8(ascii: "{") else {
+        offset += 1
+        continue
+      }
+      let tree = JSONTree(bytes, from: offset, limit: Self.valuesOfProcess)
+      offset += 1
+      guard let root = tree.root, tree.failure == nil, root["pid"] != nil,
+        root["rpages"] != nil || root["reason"] != nil
+      else { continue }
+      found.append(process(root))
+      offset = max(offset, tree.end)
+    }
+    report.jetsam?.processes += found
+  }
+
+  private static let mostProcesses = 4096
+  /// A process has some twenty members; more values end the search for its end.
+  private static let valuesOfProcess = 256
+
   /// These reports do not state the processor. That of a device is one of ARM; a Mac may have another.
   private mutating func assumeDevice() {
     guard snapshot.system.architecture == .unknown, snapshot.system.operatingSystem != .macos else { return }

@@ -19,7 +19,7 @@ enum IPSReader {
       return
     }
     let cut = cutPanic(tree, bytes)
-    if isBody(first) || cut != nil { return read(first, tree, header: nil, cutPanic: cut, into: &builder) }
+    if isBody(first) || cut != nil { return read(first, tree, bytes, header: nil, cutPanic: cut, into: &builder) }
     builder.report.bugType = first["bug_type"]?.display
     if let type = builder.report.bugType, BugType.of(type)?.kind == nil { return refuse(type, &builder) }
     let second = bytes.skippingBlanks(tree.end)
@@ -36,7 +36,7 @@ enum IPSReader {
     }
     let body = JSONTree(bytes, from: second)
     guard let root = body.root else { return }
-    read(root, body, header: first, cutPanic: cutPanic(body, bytes), into: &builder)
+    read(root, body, bytes, header: first, cutPanic: cutPanic(body, bytes), into: &builder)
   }
 
   /// The beginning of the kernel's text, where the report ends within it: the tree has no member for it.
@@ -83,7 +83,8 @@ enum IPSReader {
   }
 
   private static func read(
-    _ body: JSONValue, _ tree: JSONTree, header: JSONValue?, cutPanic: String?, into builder: inout ReportBuilder
+    _ body: JSONValue, _ tree: JSONTree, _ bytes: RawSpan, header: JSONValue?, cutPanic: String?,
+    into builder: inout ReportBuilder
   ) {
     _ = builder.readJSON(tree)
     builder.report.bugType = body["bug_type"]?.display ?? builder.report.bugType
@@ -96,7 +97,9 @@ enum IPSReader {
       builder.report.kind = .panic
     }
     switch builder.report.kind {
-    case .jetsam: builder.readJetsam(body)
+    case .jetsam:
+      builder.readJetsam(body)
+      if let failure = tree.failure { builder.recoverProcesses(bytes, from: failure.offset) }
     case .panic, .forceReset: builder.readPanic(body, cut: cutPanic)
     // One process that was taken out of a stackshot has the form of a crash.
     case .stackshot where body["processByPid"] != nil || body["stackshot"] != nil: builder.readStackshot(body)

@@ -11,18 +11,15 @@ enum KSCrashReader {
     guard let root = builder.readJSON(tree),
       root["crash"] != nil || root["binary_images"] != nil || root["report"] != nil
     else { return builder.refuseEmpty(tree) }
-    builder.readKSCrash(whole(root))
-    if root["recrash_report"] != nil {
-      builder.report.notes.append("The crash reporter crashed as well while it wrote the report.")
-    }
+    let isInner = holdsWhole(root)
+    let other = root["recrash_report"]
+    builder.readKSCrash(isInner ? other ?? root : root)
+    if let other { builder.addRecrash((isInner ? root : other)["crash"]) }
   }
 
-  /// The report of the crash itself, where it stands within that of a crash of the reporter.
-  private static func whole(_ root: JSONValue) -> JSONValue {
-    guard root["crash"]?["threads"] == nil, let inner = root["recrash_report"], inner["crash"]?["threads"] != nil else {
-      return root
-    }
-    return inner
+  /// Whether the report of the crash itself stands within that of a crash of the reporter; else it is the other way round.
+  private static func holdsWhole(_ root: JSONValue) -> Bool {
+    root["crash"]?["threads"] == nil && root["recrash_report"]?["crash"]?["threads"] != nil
   }
 }
 
@@ -37,8 +34,23 @@ extension ReportBuilder {
     }
     if snapshot.threads.isEmpty { note(ReportRules.noThreads, at: root["crash"]?.offset) }
     readError(root["crash"]?["error"])
+    // Without what went wrong, the mark of a thread still says that it did.
+    if root["crash"]?["error"] == nil, report.faultingThread != nil { report.statesCrash = true }
     report.diagnosis = root["crash"]?["diagnosis"]?.string
     if root["incomplete"]?.bool == true { snapshot.isComplete = false }
+  }
+
+  /// Tells of the crash of the reporter itself, which has its own error and thread.
+  fileprivate mutating func addRecrash(_ crash: JSONValue?) {
+    let error = crash?["error"]
+    let signal = error?["signal"]
+    let names = [
+      error?["mach"]?["exception_name"]?.string, signal?["name"]?.string, signal?["code_name"]?.string,
+    ].compactMap { $0 }
+    let place = crash?["crashed_thread"]?["backtrace"]?["contents"]?.elements.first?["symbol_name"]?.string
+    let words = (names.isEmpty ? "" : ": " + names.joined(separator: " / ")) + (place.map { ", in \($0)" } ?? "")
+    report.notes.append("The crash reporter crashed as well while it wrote the report\(words).")
+    addField("Crash of the reporter", words.isEmpty ? "yes" : String(words.dropFirst(2)))
   }
 
   // MARK: Head

@@ -8,6 +8,7 @@ enum LogObjects {
     var copy = TextCopy(of: text)
     var (count, longer, others) = (0, 0, 0)
     var isBroken = false
+    if let removal = ofMongo(text, first) { return removal }
     for line in TextLines(text) where !line.trimmed.isEmpty {
       guard let words = value(of: key, in: line) else {
         if line.trimmed.count > Self.longestMark { others += 1 }
@@ -26,8 +27,24 @@ enum LogObjects {
     guard count >= Self.leastLines, longer == 0, others <= count,
       // The keys of JSON in an HTML page have entities for their marks.
       !ReportAnchors.all(copy.bytes).isEmpty || copy.bytes[...].first(of: "&quot;") != nil
+        || ReportFormat.of(copy.bytes[...]) != nil
     else { return nil }
     return Removal(copy, "each line was in an object of JSON", at: first)
+  }
+
+  /// The log of MongoDB, from the first object on that says that the process ends.
+  private static func ofMongo(_ text: [UInt8], _ first: Int) -> Removal? {
+    var copy = TextCopy(of: text)
+    var (hasStack, hasBegun) = (false, false)
+    for line in TextLines(text) {
+      guard let words = object(in: line, key: "attr", { MongoLog.words(of: $0) }) else { continue }
+      hasBegun = hasBegun || words.isFatal || words.isStack || words.isFrame
+      guard hasBegun, !(hasStack && words.isFrame) else { continue }
+      hasStack = hasStack || words.isStack
+      for line in words.lines { copy.put((line + "\n").utf8, for: first) }
+    }
+    guard hasBegun, ReportFormat.of(copy.bytes[...]) != nil else { return nil }
+    return Removal(copy, "each line was in an object of JSON, of MongoDB's log", at: first)
   }
 
   /// The member that the first object has the words in, and the offset of its line: a log may have a head, and words before each line.
@@ -48,12 +65,16 @@ enum LogObjects {
 
   /// The words of a line's object, which may have other words before and behind it.
   private static func value(of key: StaticString, in line: TextBytes) -> String? {
+    object(in: line, key: key) { $0[key]?.string }
+  }
+
+  private static func object<Value>(in line: TextBytes, key: StaticString, _ read: (JSONValue) -> Value?) -> Value? {
     guard line.first(of: "\"\(key.description)\"") != nil, let start = line.first(of: "{\""),
       let end = line.lastIndex(of: UInt8(ascii: "}")), start < end
     else { return nil }
     let bytes = Array(line[start...end])
     let tree = unsafe JSONTree(bytes.span.bytes)
     guard tree.failure == nil else { return nil }
-    return tree.root?[key]?.string
+    return tree.root.flatMap(read)
   }
 }

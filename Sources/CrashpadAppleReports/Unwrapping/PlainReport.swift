@@ -74,12 +74,22 @@ enum PlainReport {
   private static func isPlain(_ bytes: UnsafeRawBufferPointer, isJSON: Bool) -> Bool {
     if unsafe hasUnicodeBlank(bytes) || hasControl(bytes) { return false }
     if isJSON {
-      return unsafe hasOneDocument(bytes) && !has("{\"app_name\"", in: bytes, from: 1) && hasWideLine(bytes)
+      return unsafe hasOneDocument(bytes) && !has("{\"app_name\"", in: bytes, from: 1) && !hasTextBehind(bytes)
+        && hasWideLine(bytes)
     }
-    return unsafe !hasTwo("\nIncident Identifier:", in: bytes) && !hasTwo("\nProcess: ", in: bytes)
+    // A header of JSON stands before another report.
+    return unsafe !has("\n{\"", in: bytes, from: 0) && !hasTwo("\nIncident Identifier:", in: bytes)
+      && !hasTwo("\nProcess: ", in: bytes)
       && !hasTwo("\nException Type:", in: bytes) && !hasEntity(bytes)
       && !has("\\_", in: bytes, from: 0)
       && (hasWideLine(bytes) || LineBreaks.joined(Array(bytes)) == nil)
+  }
+
+  /// Whether a report in text stands behind one in JSON, or behind that which a header has.
+  private static func hasTextBehind(_ bytes: UnsafeRawBufferPointer) -> Bool {
+    guard let first = unsafe find("\nIncident Identifier:", in: bytes, from: 0) else { return false }
+    return unsafe has("\n{", in: UnsafeRawBufferPointer(rebasing: bytes[..<first]), from: 0)
+      || has("\nIncident Identifier:", in: bytes, from: first + 1)
   }
 
   /// Whether no object begins a line but the body behind the header.

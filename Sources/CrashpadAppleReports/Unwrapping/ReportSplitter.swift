@@ -8,7 +8,9 @@ enum ReportSplitter {
   static func parts(of text: [UInt8]) -> [Range<Int>] {
     let content = text[...].drop { $0 <= 0x20 }
     guard let first = content.first else { return [] }
-    return first == UInt8(ascii: "[") || content.beginsObject ? documents(text) : texts(text)
+    let alike = first == UInt8(ascii: "[") || content.beginsObject ? documents(text) : texts(text)
+    let mixed = MixedReports.parts(of: text)
+    return mixed.count > 1 && mixed.count >= alike.count ? mixed : alike
   }
 
   // MARK: Texts
@@ -73,7 +75,7 @@ enum ReportSplitter {
       if ReportJSON.isHeader(root) {
         // A header without a body is no report of its own if another one follows.
         header = start
-      } else if ReportJSON.isReport(root) {
+      } else if header != nil || ReportJSON.isReport(root) {
         ranges.append((header ?? start)..<offset)
         header = nil
       } else if root.kind == .array, start == text.firstIndex(where: { $0 > 0x20 }) {

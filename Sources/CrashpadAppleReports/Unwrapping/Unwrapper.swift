@@ -42,7 +42,9 @@ package enum Unwrapper {
 
   private static func first(_ text: [UInt8]) -> (UnwrappingRow, Removal)? {
     for row in UnwrappingRow.all {
-      if let removal = row.remove(text) { return (row, removal) }
+      guard let removal = row.remove(text) else { continue }
+      // What stands before or behind one report may be another one.
+      return row.leavesOut && MixedReports.parts(of: text).count > 1 ? nil : (row, removal)
     }
     return nil
   }

@@ -6,6 +6,8 @@ struct UnwrappingRow: Sendable {
   let remove: @Sendable ([UInt8]) -> Removal?
   /// A file that has this wrapping and no report in it, in words: "an RTF document whose text holds no report".
   var refusal: String?
+  /// Whether the removal leaves out text that stands around a report.
+  var leavesOut = false
 
   /// In the order in which they are tried, after each removal from the first one on.
   static let all: [UnwrappingRow] = [
@@ -28,13 +30,14 @@ struct UnwrappingRow: Sendable {
     UnwrappingRow(name: "starts of lines", remove: LinePrefixes.remove),
     UnwrappingRow(name: "words before lines", remove: LinePrefixes.words),
     UnwrappingRow(name: "tags and entities", remove: Markup.remove),
+    UnwrappingRow(name: "starts of a log's lines", remove: LogLines.remove),
     UnwrappingRow(name: "indentation", remove: LinePrefixes.indentation),
     UnwrappingRow(name: "cut first letters", remove: CutStart.remove),
     UnwrappingRow(name: "lines of frames", remove: VerticalFrames.remove),
     UnwrappingRow(name: "filled lines", remove: PaddedLines.remove),
-    UnwrappingRow(name: "text before JSON", remove: Surroundings.ofJSON),
+    UnwrappingRow(name: "text before JSON", remove: Surroundings.ofJSON, leavesOut: true),
     UnwrappingRow(name: "broken lines", remove: LineBreaks.joined),
-    UnwrappingRow(name: "text around a report", remove: Surroundings.ofText),
-    UnwrappingRow(name: "long text before a report", remove: Surroundings.beforeLateReport),
+    UnwrappingRow(name: "text around a report", remove: Surroundings.ofText, leavesOut: true),
+    UnwrappingRow(name: "long text before a report", remove: Surroundings.beforeLateReport, leavesOut: true),
   ]
 }

@@ -76,6 +76,13 @@ package struct FaultyBranch: Sendable, Hashable {
 
 extension ExceptionSnapshot {
   /// Whether the processor refused an address of x86-64 that it did not report: a general protection fault.
+  /// Whether the processor may have refused an address that it does not report: x86-64 does so for one that no pointer can have.
+  /// Old writers left out the code that tells, and then an address of 0 may be none.
+  package func mayHideAddress(on architecture: CPUArchitecture) -> Bool {
+    guard architecture == .x86_64 else { return false }
+    return isGeneralProtection || kind == .linuxSignal && code == 11 && !isInfoKnown && address == 0
+  }
+
   package var isGeneralProtection: Bool {
     switch kind {
     case .linuxSignal: code == 11 && info == 0x80

@@ -192,6 +192,10 @@ package struct CrashEvidence: Sendable {
   package var messages: [String]
   /// The branch of the crashed thread that the processor refused; nil if it refused something else, or nothing.
   package var branch: FaultyBranch?
+  /// The address that no pointer can have and that the instruction used, where the processor did not report it.
+  package var hiddenAddress: UInt64?
+  /// The accesses that the memory at the program counter permits, where no module is; nil if no memory is known to be there.
+  package var counterProtection: MemoryProtection?
   /// Whether the input ends early, so that the last of the threads may lack frames.
   package var isCut: Bool
 

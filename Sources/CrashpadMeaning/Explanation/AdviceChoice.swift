@@ -8,6 +8,7 @@ struct AdviceChoice {
   enum Topic: CaseIterable {
     case lastException
     case message
+    case termination
     case syndrome
     case trap
     case fieldOffset
@@ -22,6 +23,7 @@ struct AdviceChoice {
           "application specific information", "he message names", "Read the message", "error in the message",
           "Read the text behind", "The message has", "The text names",
         ]
+      case .termination: ["the termination's text names"]
       case .syndrome: ["esr"]
       case .trap: ["brk NUMBER", "explain brk"]
       case .fieldOffset: ["The address is the offset of the field"]
@@ -51,7 +53,9 @@ struct AdviceChoice {
   }
 
   /// Whether a message has more than the name of an exception, or that abort() was called.
-  private static func saysMore(_ text: String) -> Bool {
+  private static func saysMore(_ text: String, _ advice: String) -> Bool {
+    // Some versions of the system leave the places of names in the message.
+    if advice.containsBytes("he message names"), text.containsBytes("[%s %s]") { return false }
     let message = RuntimeMessage(text)
     return message.exception == nil ? text != "abort() called" : message.reason?.isEmpty == false
   }
@@ -60,7 +64,10 @@ struct AdviceChoice {
     switch topic {
     case .lastException: !crash.lastException.isEmpty
     // The log outside of the report may have it.
-    case .message: text.containsBytes("program's log") || crash.messages.contains { Self.saysMore($0) }
+    case .message: text.containsBytes("program's log") || crash.messages.contains { Self.saysMore($0, text) }
+    case .termination:
+      crash.report?.termination.map { !($0.reasons + $0.details).allSatisfy(\.isEmpty) }
+        ?? !crash.terminationText.isEmpty
     case .syndrome: crash.report?.syndrome != nil
     // The evidence has it already.
     case .trap: false

@@ -6,19 +6,16 @@ internal import CrashpadSnapshot
 extension ExplanationBuilder {
   mutating func addAddress(_ exception: ExceptionSnapshot) {
     let names = ExceptionDescription(exception, crash.system).title
-    let isAccess =
-      (exception.kind == .mach && exception.code == 1 && !names.containsBytes("GPFLT"))
-      || ((names.hasPrefix("SIGSEGV") || names.hasPrefix("SIGBUS")) && names.containsBytes(" at 0x"))
-      || WindowsParameters(exception).address != nil
-    guard isAccess, exception.hasRecordedAddress else { return }
-    let address = exception.address
+    guard isAccess(exception), exception.hasRecordedAddress else { return }
+    let address = crash.hiddenAddress ?? exception.address
+    noteHidden(exception)
     if explainAllocator(names, address) { return }
     let pattern = AddressPattern(
       address, on: CodeMeaning.Platform(crash.system.architecture), intended: report?.intendedAddress,
       addressBits: crash.system.operatingSystem == .ios ? 39 : 47)
     if pattern == nil || address < 0x1000 && sendsToObject, addObject(names) { return }
     if explainJump(toNumber: address, names, exception) { return }
-    if let pattern {
+    if let pattern, crash.hiddenAddress != nil || !exception.isGeneralProtection {
       let facts = pattern.facts.reduce("") { "\($0) (\($1.label) \($1.text))" }
       note("The address \(hex(address)): \(pattern.row.event)\(facts).")
       result.advice = pattern.row.advice + result.advice
@@ -54,6 +51,34 @@ extension ExplanationBuilder {
         "The address is the program counter's, where no code may run: a jump through a wrong pointer.", thread, frame: 0
       )
     }
+  }
+
+  /// Whether an exception is of an access to memory, whose address the system tells.
+  func isAccess(_ exception: ExceptionSnapshot) -> Bool {
+    let names = ExceptionDescription(exception, crash.system).title
+    return (exception.kind == .mach && exception.code == 1 && !names.containsBytes("GPFLT"))
+      || ((names.hasPrefix("SIGSEGV") || names.hasPrefix("SIGBUS")) && names.containsBytes(" at 0x"))
+      || WindowsParameters(exception).address != nil
+  }
+
+  /// Tells of an address that the processor does not report.
+  private mutating func noteHidden(_ exception: ExceptionSnapshot) {
+    guard exception.mayHideAddress(on: crash.system.architecture) else { return }
+    guard let hidden = crash.hiddenAddress, let thread = crash.crashedThread else {
+      if exception.isGeneralProtection {
+        result.notKnown.append("Which address was refused: the processor does not report one that no pointer can have.")
+      } else {
+        result.certainty = .inferred
+        result.notKnown.append(
+          "Whether the address was 0: the processor reports 0 for one that no pointer can have, too, and the dump lacks the code that tells."
+        )
+      }
+      return
+    }
+    result.certainty = .inferred
+    note(
+      "The instruction uses \(hex(hidden)), which no pointer can have; the processor does not report such an address",
+      thread, frame: 0)
   }
 
   /// Explains a program counter near 0: no field was accessed there.
@@ -97,6 +122,12 @@ extension ExplanationBuilder {
       return start
         + "it is close above the stack pointer, most likely in the thread's own stack, which may not run as code. Nested functions of C are made there; or a return"
         + " address or a pointer to a function was overwritten."
+    }
+    if isJump, let protection = crash.counterProtection, !protection.contains(.execute) {
+      let access = protection.contains(.write) ? "read and written" : "read"
+      return "The program counter is in memory that may "
+        + (protection.isEmpty ? "not be accessed" : "be \(access), and not run as code")
+        + ": a jump through a wrong pointer."
     }
     if isJump {
       return start + "a jump through a wrong pointer, or to code that is gone, as of a library that was closed."

@@ -362,18 +362,7 @@ extension ExplanationBuilder {
           + (isNull ? "." : ", or code that was made while the program ran."), thread, frame: signal + 1)
     }
     noteWindows(thread)
-    if let name = recursion(thread) {
-      let isWhole = thread.frames.count <= Self.searchedForRecursion && thread.elided.isEmpty
-      let place = isWhole ? "the stack" : "the innermost \(min(thread.frames.count, Self.searchedForRecursion)) frames"
-      note("\(name.function) is \(name.count) times in \(place): endless recursion is likely", at: thread.title)
-      result.advice.insert("Look for the end of the recursion of \(name.function).", at: 0)
-    }
-    if let most = thread.elided.compactMap({ $0.levels ?? $0.frames }).max(), most >= 100 {
-      if most >= Self.fewestOfOverflow {
-        note("The stack has more than \(most) frames: endless recursion is likely", at: thread.title)
-      }
-      result.advice.insert("Look for the end of the recursion whose frames the report leaves out.", at: 0)
-    }
+    noteRecursion(thread)
     // A handler above code of the program only reports its crash.
     if let top = thread.frames.first, thread.suspect == nil, report?.isNonFatal != true,
       CrashReporters.contains(function: top.function ?? "", module: top.module)
@@ -421,25 +410,6 @@ extension ExplanationBuilder {
   static func isTerminateHandler(_ function: String) -> Bool {
     ["FIRCLSTerminateHandler", "CLSTerminateHandler", "CPPExceptionTerminate", "FIRCLSExceptionRecordNSException"]
       .contains { function.hasPrefix($0) }
-  }
-
-  /// The number of missing frames from which on no other cause is likely.
-  private static let fewestOfOverflow: UInt64 = 10_000
-
-  /// The number of frames in which a recursion is searched for.
-  private static let searchedForRecursion = 1000
-
-  /// A function that fills the stack, with the number of its frames: the one by which the crash is grouped, if it does.
-  private func recursion(_ thread: CrashEvidence.Thread) -> (function: String, count: Int)? {
-    var recursion = Recursion()
-    for (index, frame) in thread.frames.prefix(Self.searchedForRecursion).enumerated() {
-      guard let name = frame.function, !PlaceholderNames.isMade(name) else { continue }
-      recursion.add(name, at: index, isOwn: frame.isOfApp)
-    }
-    guard recursion.most >= 20 else { return nil }
-    let grouped = thread.fault.flatMap { thread.frames.indices.contains($0) ? thread.frames[$0].function : nil }
-    let found = recursion.repeating(least: 10).first { $0.name == grouped } ?? recursion.function(least: 10)
-    return found.map { ($0.name, $0.count) }
   }
 
   // MARK: The system

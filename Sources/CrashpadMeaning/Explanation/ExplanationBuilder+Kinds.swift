@@ -73,6 +73,9 @@ extension ExplanationBuilder {
     if let conclusion = report.fields.first(where: { $0.name == "Conclusion" })?.value {
       note("At the next start the crash reporter concluded: \(shortened(conclusion)).")
     }
+    if let crash = report.fields.first(where: { $0.name == "Crash of the reporter" })?.value {
+      note("The crash reporter crashed as well while it wrote the report: \(shortened(crash)).")
+    }
     if !report.deallocatedObjects.isEmpty {
       let names = report.deallocatedObjects.prefix(4).joined(separator: ", ")
       note("Registers point to where objects were that are deallocated: \(names).")
@@ -320,6 +323,12 @@ extension ExplanationBuilder {
       result.summary = "The system was short of memory; the report does not have the list of processes."
       result.endedBy = ["The report does not say whether a process was ended."]
       result.notKnown.append("Which process was killed: the list of processes is missing.")
+    } else if killed.isEmpty, crash.isCut {
+      result.isCrash = false
+      result.certainty = .unknown
+      result.summary = "The system was short of memory; the part of the report that is here names no process that was killed."
+      result.endedBy = ["The report does not say whether a process was ended: it is cut."]
+      result.notKnown.append("Which process was killed: the report is cut.")
     } else if killed.isEmpty {
       result.isCrash = false
       result.summary = "The system was short of memory; the report names no process that was killed."
@@ -339,7 +348,7 @@ extension ExplanationBuilder {
       }
     }
     if let largest = jetsam.largestProcess, !killed.contains(where: { $0.name == largest }) {
-      if jetsam.processes.isEmpty {
+      if jetsam.processes.isEmpty || crash.isCut {
         note("The largest process was \(largest).")
       } else {
         result.cautions.append("\(largest) is the largest process, and was not killed.")

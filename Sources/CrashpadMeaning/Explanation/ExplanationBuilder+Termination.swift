@@ -37,6 +37,13 @@ extension ExplanationBuilder {
     return true
   }
 
+  /// What ended the process: the report's namespace says it, and the table what it mostly is.
+  func ender(_ row: CodeMeaning) -> String {
+    guard let namespace = termination?.namespace else { return row.endedBy }
+    if namespace == "ASSERTIOND" { return "the daemon assertiond, in whose place RunningBoard is since iOS 13" }
+    return MeaningTable.namespace(namespace)?.endedBy ?? row.endedBy
+  }
+
   private func isSeen(_ code: CodeMeaning, in row: CodeMeaning?) -> Bool {
     code.aliases.isEmpty || code.aliases.contains { MeaningTable.namespace($0) == row }
   }
@@ -46,8 +53,11 @@ extension ExplanationBuilder {
     case 0x8bad_f00d: explainWatchdog(row)
     case 0xdead_10cc:
       take(row)
+      result.endedBy = [sentence(ender(row))]
       explainFileLock()
-    default: take(row)
+    default:
+      take(row)
+      result.endedBy = [sentence(ender(row))]
     }
     result.cautions += [row.myth].compactMap { $0 }
   }
@@ -213,6 +223,10 @@ extension ExplanationBuilder {
     // "code signature in <UUID> '/a/F' not valid for use in process: mapping process and mapped file (non-platform) have …"
     if text.hasPrefix("code signature in <"), let valid = text.firstRange(of: "' not valid ") {
       return "code signature" + parenthesis(text[valid.lowerBound...].dropFirst())
+    }
+    // "mach-o file (/a/F), but incompatible platform (have 'iOS', need 'visionOS')"
+    if let path = text.firstRange(of: " (/"), let close = text[path.upperBound...].firstRange(of: "), but ") {
+      return text[..<path.lowerBound] + ", but " + parenthesis(text[close.upperBound...])
     }
     let ends = [" (", ")", " in '", ", not in dyld cache", "'"].compactMap { text.firstRange(of: $0)?.lowerBound }
     return String(text[..<(ends.min() ?? text.endIndex)])

@@ -99,11 +99,7 @@ extension ExplanationBuilder {
   mutating func explainWatchdog(_ row: CodeMeaning) {
     // Some forms have all of the text on the line of the code.
     let text = WatchdogText([termination?.indicator, crash.terminationText].compactMap { $0 }.joined(separator: "\n"))
-    let endedBy =
-      termination?.namespace == "ASSERTIOND"
-      ? "the daemon assertiond, in whose place RunningBoard is since iOS 13"
-      : termination?.namespace.flatMap { MeaningTable.namespace($0)?.endedBy } ?? row.endedBy
-    result.endedBy.append(sentence(endedBy))
+    result.endedBy.append(sentence(ender(row)))
     add(row)
     let event = text.task.map { " " + $0 } ?? ""
     let allowance =

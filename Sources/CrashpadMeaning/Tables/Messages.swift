@@ -373,6 +373,13 @@ extension CodeMeaning {
       ],
       advice: ["Read the text behind \"BUG IN CLIENT OF\"."], .file("Apple", "libdispatch, libplatform")),
     system(
+      .cause, of: .library, "Child of fork() before exec()",
+      ["crashed on child side of fork pre-exec", "multi-threaded process forked"],
+      "The process is a child of fork() that had not called exec(): only functions that are safe in handlers of signals may be"
+        + " called there", by: "the process itself, or the fault of its thread",
+      causes: ["The child used locks, memory or Objective-C, whose state other threads of the parent may have left unfinished."],
+      advice: ["Use posix_spawn(), or call exec() at once in the child."], .file("Apple", "Libsystem, init.c")),
+    system(
       .cause, of: .library, "dispatch_sync onto itself",
       [
         "dispatch_sync called on queue already owned by current thread",

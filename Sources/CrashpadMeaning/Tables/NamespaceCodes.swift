@@ -174,7 +174,10 @@ extension CodeMeaning {
     code(
       "TCC", 0, "usage description missing",
       "The process used private data, and its Info.plist has no usage description",
-      advice: ["Add the key that the termination's text names, such as NSCameraUsageDescription."],
+      advice: [
+        "Add the key that the termination's text names.",
+        "Each kind of private data needs its key in Info.plist, such as NSCameraUsageDescription.",
+      ],
       .reports("the text of the termination names the key")),
     code(
       "MTE_FAIL", 0x106, "tag check failed", "The tag of a pointer and that of the memory differ",

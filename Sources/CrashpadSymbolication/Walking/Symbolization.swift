@@ -285,8 +285,10 @@ struct RecordedStack {
       return function
     }
     let offset = last.moduleOffset ?? last.address
-    // A distance that is longer than the file has some other number in its place.
-    let isFar = last.file == nil && last.functionOffset.map { $0 >= longestFunction && $0 <= offset } ?? false
+    // A distance that is longer than the file has some other number in its place. Where a line is known, more is known of the
+    // function, too; but no function is as long as a library.
+    let longest = last.file == nil ? longestFunction : 16 * longestFunction
+    let isFar = last.functionOffset.map { $0 >= longest && $0 <= offset } ?? false
     // Some reports have the function and its offset without an address.
     return SymbolizedAddress(
       frames: functions, functionAddress: last.functionOffset.flatMap { $0 <= offset ? offset - $0 : nil },
