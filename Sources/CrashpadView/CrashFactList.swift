@@ -135,8 +135,9 @@ package struct CrashFactList: Sendable {
     case .hang:
       add("Event", hangEvent, .crash)
     case .stackshot:
-      add("Event", "stacks of the whole system; no process crashed")
-      add("", "FILE/PID and FILE/NAME show other processes")
+      let isOfSystem = ["288", "188", "186"].contains(report?.bugType)
+      add("Event", isOfSystem ? "stacks of the whole system; no process crashed" : "stacks; no process crashed")
+      if isOfSystem, !snapshot.threads.isEmpty { add("", "FILE/PID and FILE/NAME show other processes") }
     case .panic, .forceReset: describePanic()
     case .crash, .osFault: add("Crash", "not known: the report names no exception")
     }

@@ -87,7 +87,10 @@ package struct EvidenceReader: Sendable {
       }
     }
     evidence.branch = Self.branch(snapshot, input, result)
-    evidence.hiddenAddress = Self.hiddenAddress(snapshot, input, result)
+    if let addresses = Self.addresses(snapshot, input, result) {
+      evidence.hiddenAddress = addresses.first { !$0.isCanonical }
+      evidence.usesReportedAddress = snapshot.exception.map { addresses.contains($0.address) } ?? false
+    }
     if let top = result.threads.first(where: \.isCrashed)?.frames.first?.frame, top.module == nil {
       let ranges = ListedMemory(snapshot, input).ranges ?? []
       if let index = ListedMemory.index(of: top.instruction, in: ranges), !ranges[index].isFree {
@@ -107,11 +110,15 @@ package struct EvidenceReader: Sendable {
     return FaultyBranch(code, registers) { memory.word($0) }
   }
 
-  /// The address that the instruction of the crash uses, where the processor refused one without reporting it; nil if it can't be known.
-  private static func hiddenAddress(_ snapshot: ProcessSnapshot, _ input: InputFile, _ stacks: Symbolization) -> UInt64?
-  {
+  /// The addresses that the instruction of the crash uses, where the processor may have refused one without reporting it; nil if they
+  /// can't be known.
+  private static func addresses(_ snapshot: ProcessSnapshot, _ input: InputFile, _ stacks: Symbolization) -> [UInt64]? {
     guard let exception = snapshot.exception, exception.mayHideAddress(on: snapshot.system.architecture),
-      snapshot.report == nil, let context = exception.context, let code = code(snapshot, input, stacks),
+      snapshot.report == nil, let context = exception.context
+    else { return nil }
+    // Code is fetched from there.
+    if context.instructionPointer == exception.address { return [exception.address] }
+    guard let code = code(snapshot, input, stacks),
       let reading = Disassembly(
         at: context.instructionAddress, in: code, before: 0, context.architecture, isThumb: context.isThumb),
       case let line = reading.lines[reading.index], let text = line.text
@@ -120,7 +127,7 @@ package struct EvidenceReader: Sendable {
     let next = context.instructionAddress &+ UInt64(line.bytes.count)
     let instruction = CrashedInstruction(text, next: next, context) { memory.word($0) }
     // A jump is told by its own evidence.
-    return instruction.accesses?.map(\.address).first { !$0.isCanonical }
+    return instruction.accesses?.map(\.address)
   }
 
   /// The bytes at the program counter of the crash, from the dump or the program's file.
@@ -148,6 +155,12 @@ package struct EvidenceReader: Sendable {
     for annotation in snapshot.annotations {
       guard let value = text(annotation.value), EvidenceSearch.all.message(value) != nil else { continue }
       messages.append(value)
+    }
+    // Crashpad's client on iOS keeps the reason of an exception that nothing caught.
+    for module in snapshot.modules {
+      let named =
+        module.simpleAnnotations.map { ($0.name, $0.value) } + module.annotationObjects.map { ($0.name, $0.value) }
+      messages += named.filter { text($0.0) == "exceptionReason" }.compactMap { text($0.1) }
     }
     return messages
   }

@@ -40,6 +40,8 @@ enum ToolText {
     Form(isIn: ChromiumText.isIn, read: ChromiumText.read),
     Form(isIn: GlogText.isIn, read: GlogText.read),
     Form(isIn: EnvoyText.isIn, read: EnvoyText.read),
+    Form(isIn: DartText.isIn, read: DartText.read),
+    Form(isIn: GodotText.isIn, read: GodotText.read),
     Form(isIn: GlibcText.isIn, read: GlibcText.read),
     Form(isIn: EngineText.isIn, read: EngineText.read),
   ]

@@ -101,7 +101,7 @@ enum LogLines {
     "======= Backtrace: ", "Backtrace:",
     "*** Aborted at ", "*** SIG", "*** Signal ", "*** Check failure stack trace: ***", "PC: @ ",
     "*** Caught signal ", "Got signal: ", "Invalid access at address: ", "----- BEGIN BACKTRACE -----",
-    "*** Segmentation fault", "*** Process received signal ***",
+    "===== CRASH =====", "handle_crash: Program crashed ", "*** Segmentation fault", "*** Process received signal ***",
     "Caught Segmentation fault, suspect faulting address", "Caught Aborted, suspect faulting address",
     "=== REDIS BUG REPORT START",
     "Stack trace (most recent call last)", "Unhandled exception: ", "Fatal glibc error: ",

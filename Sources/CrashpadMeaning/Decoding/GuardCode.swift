@@ -15,7 +15,9 @@ package struct GuardCode: Sendable {
   package let name: String
 
   package init(code: UInt64, subcode: UInt64?) {
-    type = code >> 61 & 7
+    // The first systems with guards had those of file descriptors alone, and no bits for the type.
+    let isFirst = code >> 61 == 0 && (1...0x3f).contains(code >> 32)
+    type = isFirst ? 2 : code >> 61 & 7
     flavor = code >> 32 & 0x1fff_ffff
     target = UInt32(truncatingIfNeeded: code)
     let (type, flavor, target) = (self.type, self.flavor, self.target)

@@ -194,6 +194,8 @@ package struct CrashEvidence: Sendable {
   package var branch: FaultyBranch?
   /// The address that no pointer can have and that the instruction used, where the processor did not report it.
   package var hiddenAddress: UInt64?
+  /// Whether the instruction is known to use the address that was reported.
+  package var usesReportedAddress = false
   /// The accesses that the memory at the program counter permits, where no module is; nil if no memory is known to be there.
   package var counterProtection: MemoryProtection?
   /// Whether the input ends early, so that the last of the threads may lack frames.

@@ -67,7 +67,7 @@ extension ExplanationBuilder {
     guard let hidden = crash.hiddenAddress, let thread = crash.crashedThread else {
       if exception.isGeneralProtection {
         result.notKnown.append("Which address was refused: the processor does not report one that no pointer can have.")
-      } else {
+      } else if !crash.usesReportedAddress {
         result.certainty = .inferred
         result.notKnown.append(
           "Whether the address was 0: the processor reports 0 for one that no pointer can have, too, and the dump lacks the code that tells."

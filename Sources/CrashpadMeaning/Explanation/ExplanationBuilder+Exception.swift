@@ -13,7 +13,9 @@ extension ExplanationBuilder {
     if exception.kind == .mach, exception.code == 11, exception.codes.count < 2 || exception.codes[1] == 0 {
       return explainResourceText()
     }
-    if exception.kind == .mach, exception.code == 12, exception.codes.count > 1, exception.codes[1] >> 61 != 0 {
+    if exception.kind == .mach, exception.code == 12, exception.codes.count > 1,
+      exception.codes[1] >> 61 != 0 || (1...0x3f).contains(exception.codes[1] >> 32)
+    {
       return explainGuard(exception.codes[1], exception.codes.count > 2 ? exception.codes[2] : nil)
     }
     if exception.kind == .mach, exception.code == 12, explainGuardNames() { return }
@@ -195,6 +197,7 @@ extension ExplanationBuilder {
   }
 
   mutating func explainGuard(_ code: UInt64, _ subcode: UInt64?) {
+    result.certainty = .stated
     let decoded = GuardCode(code: code, subcode: subcode)
     let reading = CodeParser.guardReading(code, subcode)
     for row in reading.rows { add(row) }
@@ -238,6 +241,8 @@ extension ExplanationBuilder {
   var messageLines: [String] {
     crash.messages.flatMap { $0.split(whereSeparator: \.isNewline).map(String.init) }
       .filter { !($0.hasPrefix("dyld") && $0.hasSuffix(" mode")) }
+      // The simulator leaves its version in each process.
+      .filter { !($0.hasPrefix("CoreSimulator ") && $0.containsBytes(" - Device: ")) }
   }
 
   /// Adds a line of a message, or the exception that the report names without one.

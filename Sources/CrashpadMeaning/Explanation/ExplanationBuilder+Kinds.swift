@@ -109,7 +109,8 @@ extension ExplanationBuilder {
   private mutating func explainStackshot(_ report: ReportSnapshot) -> Bool {
     func field(_ name: String) -> String? { report.fields.first { $0.name == name }?.value }
     if let reason = field("Reason") { note("The report says: Reason: \(shortened(reason)).") }
-    let summary = "The report is a stackshot of all processes, and not a crash"
+    if let event = field("Event") { note("The report says: Event: \(shortened(event)).") }
+    let summary = "The report is a stackshot, and not a crash"
     guard let text = field("Exception Code"), text.hasPrefix("0x"), let code = UInt64(text.dropFirst(2), radix: 16),
       code != Self.requested, let row = MeaningTable.terminationCode(code)
     else { return explainNoCrash(summary + ".") }
@@ -128,6 +129,13 @@ extension ExplanationBuilder {
     if report.endedForMemory { return explainMemory(report) }
     let outcome = crash.outcome
     if outcome.isCrash, report.termination != nil { return false }
+    if report.bugType == "385", crash.exception == nil, !report.fields.contains(where: { $0.name == "Event" }) {
+      result.certainty = .unknown
+      result.notKnown.append("Which resource or guard it was: the part of the report that is here does not say it.")
+      return explainNoCrash(
+        "The report is of its kind about a resource that was used up, or a guard that was broken, mostly without an end of the process."
+      )
+    }
     if !explainMeasures(report) { explainCondition(report) }
     switch outcome {
     case .crashed:
@@ -326,7 +334,8 @@ extension ExplanationBuilder {
     } else if killed.isEmpty, crash.isCut {
       result.isCrash = false
       result.certainty = .unknown
-      result.summary = "The system was short of memory; the part of the report that is here names no process that was killed."
+      result.summary =
+        "The system was short of memory; the part of the report that is here names no process that was killed."
       result.endedBy = ["The report does not say whether a process was ended: it is cut."]
       result.notKnown.append("Which process was killed: the report is cut.")
     } else if killed.isEmpty {

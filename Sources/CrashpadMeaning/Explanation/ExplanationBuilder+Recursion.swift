@@ -75,7 +75,8 @@ extension ExplanationBuilder {
   private static func saysOverflow(_ message: String) -> Bool {
     let text = message.lowercased()
     return [
-      "stack overflow", "stack-overflow", "stackoverflow", "overflowed its stack", "stack exceeds", "excessive recursion",
+      "stack overflow", "stack-overflow", "stackoverflow", "overflowed its stack", "stack exceeds",
+      "excessive recursion",
       "stack level too deep", "call stack size exceeded", "recursion depth exceeded",
     ].contains { text.containsBytes($0) }
   }

@@ -33,7 +33,10 @@ extension ExplanationBuilder {
     // The numbers in the text of a watchdog are explained already.
     let isWatchdog = code == 0x8bad_f00d
     addReasons(termination, limit: isWatchdog ? 1 : 4)
-    if row?.name != "DYLD", !isWatchdog { addSuspectOfTermination(row) }
+    if row?.name != "DYLD", !isWatchdog {
+      if let line = messageLines.first { noteMessage(line) }
+      addSuspectOfTermination(row)
+    }
     return true
   }
 

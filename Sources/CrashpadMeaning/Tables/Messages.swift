@@ -377,7 +377,9 @@ extension CodeMeaning {
       ["crashed on child side of fork pre-exec", "multi-threaded process forked"],
       "The process is a child of fork() that had not called exec(): only functions that are safe in handlers of signals may be"
         + " called there", by: "the process itself, or the fault of its thread",
-      causes: ["The child used locks, memory or Objective-C, whose state other threads of the parent may have left unfinished."],
+      causes: [
+        "The child used locks, memory or Objective-C, whose state other threads of the parent may have left unfinished."
+      ],
       advice: ["Use posix_spawn(), or call exec() at once in the child."], .file("Apple", "Libsystem, init.c")),
     system(
       .cause, of: .library, "dispatch_sync onto itself",
