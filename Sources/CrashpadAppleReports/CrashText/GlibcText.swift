@@ -12,6 +12,8 @@ struct GlibcText {
   /// The program counter, which Redis writes above the stack, and whether the next line has it.
   private var counter: Frame?
   private var isCounter = false
+  /// The stack that MongoDB writes as JSON, which counts if it does not follow as text.
+  private var written: [RecordedFrame] = []
   private var isInStack = false
   /// Whether a program's own handler writes the stack: in the same form, without a title.
   private var isOfHandler = false
@@ -69,10 +71,7 @@ struct GlibcText {
     } else if isOfHandler, line.has(suffix: "EIP:") {
       isCounter = true
     } else if isOfHandler, let frames = MongoLog.frames(of: line) {
-      if stacks.threads.isEmpty { stacks.beginThread(isCrashed: true) }
-      for frame in frames { stacks.add(frame) }
-      // The same stack may follow as text.
-      hasEnded = signal != nil
+      written = frames
     } else if Self.isHandlerTitle(line) {
       isOfHandler = true
     } else if Self.isTitle(line) {
@@ -131,6 +130,10 @@ struct GlibcText {
 
   private mutating func finish() {
     stacks.builder.snapshot.system.operatingSystem = .linux
+    if stacks.threads.isEmpty, !written.isEmpty {
+      stacks.beginThread(isCrashed: true)
+      for frame in written { stacks.add(frame) }
+    }
     if let signal { stacks.setSignal(signal, code: code, address: address) }
     if isOfHandler { stacks.leaveOutHandler(signal: signal, hasRestorer: true) }
     if let counter, stacks.threads.last?.frames?.isEmpty ?? true {

@@ -169,7 +169,7 @@ struct GlogText {
     return line[(end + 2)...]
   }
 
-  /// "... and at least 12 more frames", and the line that a log begins with another message.
+  /// "@ ... and at least 12 more frames".
   private static func isContinued(_ line: TextBytes) -> Bool {
     line.first(of: "@ ") != nil || line.first(of: "...") != nil
   }
@@ -177,15 +177,8 @@ struct GlogText {
   /// "    @     0x7fc1471a11ea caffe::UpgradeSnapshotPrefixProperty()", "    @     0x55d5b9d1dde4         80  turn()", "    @ 00000000000ee1d3
   /// turn()", "    @     0x7f1c (/usr/lib/libc.so.6+0x25ccf)".
   private static func frame(_ line: TextBytes) -> (frame: RecordedFrame, module: TextBytes?)? {
-    guard let sign = line.first(of: "@ "), line[..<sign].trimmed.isEmpty || isLogStart(line[..<sign]),
-      line.first(of: "PC: @") == nil
-    else { return nil }
+    guard let sign = line.first(of: "@ "), line[..<sign].trimmed.isEmpty else { return nil }
     return placed(line[(sign + 1)...].trimmed)
-  }
-
-  /// Whether the text before a frame is that of a log: "[2021-06-10 11:01:45,426 E 94953 94936] logging.cc:440: ".
-  private static func isLogStart(_ text: TextBytes) -> Bool {
-    text.trimmed.last.map { [UInt8(ascii: ":"), UInt8(ascii: "]"), UInt8(ascii: "|")].contains($0) } ?? true
   }
 
   /// The address, the size of the frame that Abseil writes, and the name.

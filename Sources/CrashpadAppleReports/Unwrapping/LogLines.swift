@@ -6,21 +6,30 @@
 /// begins: what stands before is the log's, and the other lines of the same program begin alike, but for their numbers.
 enum LogLines {
   static func remove(_ text: [UInt8]) -> Removal? {
-    guard ReportFormat.of(text[...]) == nil else { return nil }
+    let isRead = ReportFormat.of(text[...]) != nil
+    let begin = text.prefix(TextStart.length)
+    // A text that is read has its own lines; that with its message may be the log's.
+    if isRead, TextStart.isApple(begin) || ToolText.form(ofTextWith: begin) == nil { return nil }
     var tried: [LineStart] = []
-    for line in searched(text) {
-      guard let head = head(of: line), case let start = LineStart(line[..<head]), !tried.contains(start) else {
-        continue
-      }
-      if let removal = ofEachLine(text, start, at: line) ?? ofFirstLine(text, start, at: line) { return removal }
+    var count = 0
+    for line in searched(isRead ? Array(begin) : text) {
+      guard let head = head(of: line, isRead ? messages : heads) else { continue }
+      count += 1
+      if count > mostHeads { return nil }
+      let start = LineStart(line[..<head])
+      if tried.contains(start) { continue }
+      let each = isRead ? nil : ofEachLine(text, start, at: line)
+      if let removal = each ?? ofFirstLine(text, start, at: line) { return removal }
       tried.append(start)
       if tried.count == mostTried { return nil }
     }
     return nil
   }
 
+  /// The lines with first words that are looked at: a service that crashes over and over has one in each text.
+  private static let mostHeads = 1024
   /// The forms of starts that are tried.
-  private static let mostTried = 16
+  private static let mostTried = 8
   /// A start has at most so many bytes.
   private static let longestStart = 256
   /// The lines before the first words that belong to them: what a server writes of the signal.
@@ -33,21 +42,35 @@ enum LogLines {
     return ranges.lazy.flatMap { $0.split(separator: 0x0a) }
   }
 
+  /// How far behind the first line the next one is searched for.
+  private static let nearBytes = 16 << 10
+  private static let nearLines = 64
+
   // MARK: Removals
 
   /// Removes the start from all lines of the program, and the lines of others.
   private static func ofEachLine(_ text: [UInt8], _ start: LineStart, at anchor: TextBytes) -> Removal? {
-    let lines = TextLines(text).filter { start.length($0) != nil }
-    guard let index = lines.firstIndex(where: { $0.startIndex == anchor.startIndex }), lines.count - index >= 3 else {
+    let next = text[min(anchor.endIndex + 1, text.count)...].prefix(nearBytes).split(separator: 0x0a).prefix(nearLines)
+    guard next.contains(where: { start.length($0) != nil }) else { return nil }
+    var lines: [(line: TextBytes, length: Int)] = []
+    var others = 0
+    for line in TextLines(text) {
+      if let length = start.length(line) {
+        lines.append((line, length))
+      } else if !line.trimmed.isEmpty {
+        others += 1
+      }
+    }
+    guard let index = lines.firstIndex(where: { $0.line.startIndex == anchor.startIndex }), lines.count - index >= 3
+    else {
       return nil
     }
     var copy = TextCopy(of: text)
-    for line in lines[max(0, index - linesBefore)...] {
-      copy.copy((line.startIndex + (start.length(line) ?? 0))..<min(line.endIndex + 1, text.count))
+    for (line, length) in lines[max(0, index - linesBefore)...] {
+      copy.copy((line.startIndex + length)..<min(line.endIndex + 1, text.count))
     }
     guard ReportFormat.of(copy.bytes[...]) != nil else { return nil }
     var notes = [note(start, anchor, "each line")]
-    let others = TextLines(text).count { !$0.trimmed.isEmpty && start.length($0) == nil }
     if others > 0 { notes.append(.init(text: "\(others) lines of others were left out", offset: anchor.startIndex)) }
     return Removal(copy, notes)
   }
@@ -75,7 +98,7 @@ enum LogLines {
   // MARK: Heads
 
   /// Where the message of a line begins, if it has the first words of a text; nil if nothing stands before them.
-  private static func head(of line: TextBytes) -> Int? {
+  private static func head(of line: TextBytes, _ heads: [String]) -> Int? {
     let line = line.prefix(longestStart + 64)
     for words in heads {
       guard let start = line.first(of: words), start > line.startIndex, start - line.startIndex <= longestStart,
@@ -90,24 +113,29 @@ enum LogLines {
     TextBytes.isBlank(byte) || [":", "]", "|", ">", "-", ")"].contains { UInt8(ascii: $0) == byte }
   }
 
+  /// Those that are messages, and whose frames stand on lines of their own.
+  private static let messages = ["panic: ", "fatal error: ", "thread '", "Fatal Python error: "]
+
   /// What the texts begin with, each tool's in a row.
-  private static let heads = [
-    "panic: ", "fatal error: ", "SIGSEGV: segmentation violation", "unexpected fault address ", "goroutine 1 [",
-    "thread '", "stack backtrace:",
-    "Fatal Python error: ", "Current thread 0x", "Traceback (most recent call last):",
-    "Program received signal ", "Program terminated with signal ", "Core was generated by ", "Thread 1 ",
-    "# A fatal error has been detected by ", "# Fatal error in ", "Received signal ",
-    "*** Error in ", "*** glibc detected ", "*** stack smashing detected ", "*** buffer overflow detected ",
-    "======= Backtrace: ", "Backtrace:",
-    "*** Aborted at ", "*** SIG", "*** Signal ", "*** Check failure stack trace: ***", "PC: @ ",
-    "*** Caught signal ", "Got signal: ", "Invalid access at address: ", "----- BEGIN BACKTRACE -----",
-    "===== CRASH =====", "handle_crash: Program crashed ", "*** Segmentation fault", "*** Process received signal ***",
-    "Caught Segmentation fault, suspect faulting address", "Caught Aborted, suspect faulting address",
-    "=== REDIS BUG REPORT START",
-    "Stack trace (most recent call last)", "Unhandled exception: ", "Fatal glibc error: ",
-    "==ERROR: AddressSanitizer", "ERROR: AddressSanitizer",
-    "Process: ", "Incident Identifier: ", "*** *** *** ***",
-  ]
+  private static let heads =
+    messages + [
+      "SIGSEGV: segmentation violation", "unexpected fault address ", "goroutine 1 [",
+      "stack backtrace:",
+      "Current thread 0x", "Traceback (most recent call last):",
+      "Program received signal ", "Program terminated with signal ", "Core was generated by ", "Thread 1 ",
+      "# A fatal error has been detected by ", "# Fatal error in ", "Received signal ",
+      "*** Error in ", "*** glibc detected ", "*** stack smashing detected ", "*** buffer overflow detected ",
+      "======= Backtrace: ", "Backtrace:",
+      "*** Aborted at ", "*** SIG", "*** Signal ", "*** Check failure stack trace: ***", "PC: @ ",
+      "*** Caught signal ", "Got signal: ", "Invalid access at address: ", "----- BEGIN BACKTRACE -----",
+      "===== CRASH =====", "handle_crash: Program crashed ", "*** Segmentation fault",
+      "*** Process received signal ***",
+      "Caught Segmentation fault, suspect faulting address", "Caught Aborted, suspect faulting address",
+      "=== REDIS BUG REPORT START",
+      "Stack trace (most recent call last)", "Unhandled exception: ", "Fatal glibc error: ",
+      "==ERROR: AddressSanitizer", "ERROR: AddressSanitizer",
+      "Process: ", "Incident Identifier: ", "*** *** *** ***",
+    ]
 }
 
 /// What the lines of one program begin with in a log: the same characters, but for their numbers.
@@ -138,17 +166,24 @@ private struct LineStart: Equatable {
 
   /// The number of bytes before the message; nil if the line does not begin so.
   func length(_ line: TextBytes) -> Int? {
-    var rest = line
+    var index = line.startIndex
+    let end = line.endIndex
     for part in parts {
-      let run: TextBytes
+      guard index < end else { return nil }
       switch part {
-      case .number: run = rest.prefix { $0.isDigit }
-      case .blanks: run = rest.prefix { TextBytes.isBlank($0) }
-      case .byte(let byte): run = rest.prefix(1).prefix { $0 == byte }
+      case .byte(let byte):
+        guard line[index] == byte else { return nil }
+        index += 1
+      case .number:
+        guard line[index].isDigit else { return nil }
+        while index < end, line[index].isDigit { index += 1 }
+      case .blanks:
+        guard TextBytes.isBlank(line[index]) else { return nil }
+        while index < end, TextBytes.isBlank(line[index]) { index += 1 }
       }
-      guard !run.isEmpty else { return nil }
-      rest = rest[run.endIndex...]
     }
-    return rest.prefix(ending).prefix { TextBytes.isBlank($0) }.endIndex - line.startIndex
+    let limit = min(index + ending, end)
+    while index < limit, TextBytes.isBlank(line[index]) { index += 1 }
+    return index - line.startIndex
   }
 }

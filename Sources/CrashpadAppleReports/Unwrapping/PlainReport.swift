@@ -78,7 +78,7 @@ enum PlainReport {
         && hasWideLine(bytes)
     }
     // A header of JSON stands before another report.
-    return unsafe !has("\n{\"", in: bytes, from: 0) && !hasTwo("\nIncident Identifier:", in: bytes)
+    return unsafe !has("\n{\"", in: bytes, from: 0) && !has("\npanic(cpu ", in: bytes, from: 1) && !hasTwo("\nIncident Identifier:", in: bytes)
       && !hasTwo("\nProcess: ", in: bytes)
       && !hasTwo("\nException Type:", in: bytes) && !hasEntity(bytes)
       && !has("\\_", in: bytes, from: 0)
@@ -87,14 +87,19 @@ enum PlainReport {
 
   /// Whether a report in text stands behind one in JSON, or behind that which a header has.
   private static func hasTextBehind(_ bytes: UnsafeRawBufferPointer) -> Bool {
-    guard let first = unsafe find("\nIncident Identifier:", in: bytes, from: 0) else { return false }
-    return unsafe has("\n{", in: UnsafeRawBufferPointer(rebasing: bytes[..<first]), from: 0)
-      || has("\nIncident Identifier:", in: bytes, from: first + 1)
+    for head in ["\nIncident Identifier:", "\nProcess: ", "\npanic(cpu "] as [StaticString] {
+      guard let first = unsafe find(head, in: bytes, from: 0) else { continue }
+      let before = unsafe UnsafeRawBufferPointer(rebasing: bytes[..<first])
+      if unsafe has("\n{", in: before, from: 0) || has(head, in: bytes, from: first + 1) { return true }
+    }
+    return false
   }
 
   /// Whether no object begins a line but the body behind the header.
   private static func hasOneDocument(_ bytes: UnsafeRawBufferPointer) -> Bool {
     guard let second = unsafe find("\n{\"", in: bytes, from: 0) else { return true }
+    // The body may begin with a brace on a line of its own.
+    if let first = unsafe find("\n{", in: bytes, from: 0), first < second { return false }
     let line = unsafe bytes[..<second]
     let isHeader = ["\"bug_type\"", "\"app_name\""].contains { key in
       let start = unsafe Array(line.prefix(4096))

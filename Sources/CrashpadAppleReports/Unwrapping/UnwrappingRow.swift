@@ -22,7 +22,7 @@ struct UnwrappingRow: Sendable {
     UnwrappingRow(name: "quoted-printable", remove: QuotedPrintable.remove),
     UnwrappingRow(name: "typographic quotation marks", remove: Typography.remove),
     UnwrappingRow(name: "rich text", remove: RichText.remove, refusal: "an RTF document whose text holds no report"),
-    UnwrappingRow(name: "text in a string", remove: EscapedText.remove),
+    UnwrappingRow(name: "text in a string", remove: EscapedText.remove, leavesOut: true),
     UnwrappingRow(name: "page", remove: Markup.ofPage),
     UnwrappingRow(name: "no-break spaces", remove: UnicodeBlanks.remove),
     UnwrappingRow(name: "escapes", remove: MarkdownEscapes.remove),

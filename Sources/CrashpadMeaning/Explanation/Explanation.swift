@@ -172,6 +172,9 @@ struct ExplanationBuilder {
     }
     let unnamed = thread.framesWithoutModule
     if own.isEmpty, unnamed > 0 {
+      if let index = thread.frames.firstIndex(where: { $0.module == nil && $0.function != nil && !$0.isForeign }) {
+        note("The innermost function of no known module is \(thread.frames[index].function ?? "")", thread, frame: index)
+      }
       result.notKnown.append(
         "Which code of the application is involved: \(thread.title) has \(unnamed == 1 ? "a frame" : "\(unnamed) frames") of no known module, and none that is known to be of the application."
       )
