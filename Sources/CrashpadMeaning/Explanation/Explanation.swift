@@ -83,7 +83,9 @@ struct ExplanationBuilder {
 
   mutating func build() {
     if describesNoCrash() {
-      if result.certainty == .unknown, crash.outcome != .notSaid { result.certainty = .stated }
+      let isCutList =
+        report?.kind == .jetsam && crash.isCut && report?.jetsam?.processes.contains { $0.reason != nil } != true
+      if result.certainty == .unknown, crash.outcome != .notSaid, !isCutList { result.certainty = .stated }
       return finish()
     }
     if !explainTermination() { explainException() }
@@ -173,7 +175,8 @@ struct ExplanationBuilder {
     let unnamed = thread.framesWithoutModule
     if own.isEmpty, unnamed > 0 {
       if let index = thread.frames.firstIndex(where: { $0.module == nil && $0.function != nil && !$0.isForeign }) {
-        note("The innermost function of no known module is \(thread.frames[index].function ?? "")", thread, frame: index)
+        note(
+          "The innermost function of no known module is \(thread.frames[index].function ?? "")", thread, frame: index)
       }
       result.notKnown.append(
         "Which code of the application is involved: \(thread.title) has \(unnamed == 1 ? "a frame" : "\(unnamed) frames") of no known module, and none that is known to be of the application."

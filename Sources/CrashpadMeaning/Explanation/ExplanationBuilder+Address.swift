@@ -6,9 +6,9 @@ internal import CrashpadSnapshot
 extension ExplanationBuilder {
   mutating func addAddress(_ exception: ExceptionSnapshot) {
     let names = ExceptionDescription(exception, crash.system).title
-    guard isAccess(exception), exception.hasRecordedAddress else { return }
-    let address = crash.hiddenAddress ?? exception.address
     noteHidden(exception)
+    guard isAccess(exception) && exception.hasRecordedAddress || crash.hiddenAddress != nil else { return }
+    let address = crash.hiddenAddress ?? exception.address
     if explainAllocator(names, address) { return }
     let pattern = AddressPattern(
       address, on: CodeMeaning.Platform(crash.system.architecture), intended: report?.intendedAddress,
@@ -76,6 +76,7 @@ extension ExplanationBuilder {
       return
     }
     result.certainty = .inferred
+    result.advice.removeAll { $0.hasPrefix("Look at the instruction at the program counter, and compute") }
     note(
       "The instruction uses \(hex(hidden)), which no pointer can have; the processor does not report such an address",
       thread, frame: 0)
