@@ -117,7 +117,9 @@ enum Secrets {
     ["eyJ", "ghp_", "gho_", "ghs_", "github_pat_", "glpat-", "xoxb-", "xoxp-", "sk-", "sk_live_", "AKIA", "AIza"]
     .map { (Array($0.utf16), 12) }
   /// Prefixes of mangled names, which look random.
-  private static let mangled = ["_Z", "__Z", "$s", "$S", "_$s", "_R", "_T0", "_TF", "_TtC", "_TtO", "_TtP", "_TtV", "_TtGC"].map { Array($0.utf16) }
+  private static let mangled = [
+    "_Z", "__Z", "$s", "$S", "_$s", "_R", "_T0", "_TF", "_TtC", "_TtO", "_TtP", "_TtV", "_TtGC",
+  ].map { Array($0.utf16) }
 
   /// Marks words that look random or begin like tokens. Names of functions may look random, too.
   static func markTokens(_ scan: PersonalScan, _ marks: inout Marks) {

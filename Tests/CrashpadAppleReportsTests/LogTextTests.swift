@@ -95,7 +95,7 @@ struct LogTextTests {
     ("a harness", { "2026-11-28T13:00:\(10 + $0 % 50).12\($0 % 10) INFO:tasks.gear.1.stderr:" }),
   ]
 
-  /// What a reading says of a crash.
+  /// The facts of a crash in a reading.
   private static func facts(_ reading: Reading) -> String {
     let exception = reading.snapshot?.exception
     let frames = reading.frames(reading.report?.faultingThread).map {

@@ -97,7 +97,7 @@ enum LogLines {
 
   // MARK: Heads
 
-  /// Where the message of a line begins, if it has the first words of a text; nil if nothing stands before them.
+  /// The start of the message of a line, if it has the first words of a text; nil if nothing stands before them.
   private static func head(of line: TextBytes, _ heads: [String]) -> Int? {
     let line = line.prefix(longestStart + 64)
     for words in heads {
@@ -113,10 +113,10 @@ enum LogLines {
     TextBytes.isBlank(byte) || [":", "]", "|", ">", "-", ")"].contains { UInt8(ascii: $0) == byte }
   }
 
-  /// Those that are messages, and whose frames stand on lines of their own.
+  /// First words that are messages: the frames below them stand on lines of their own.
   private static let messages = ["panic: ", "fatal error: ", "thread '", "Fatal Python error: "]
 
-  /// What the texts begin with, each tool's in a row.
+  /// The first words of texts, those of each tool in a row.
   private static let heads =
     messages + [
       "SIGSEGV: segmentation violation", "unexpected fault address ", "goroutine 1 [",
@@ -138,7 +138,7 @@ enum LogLines {
     ]
 }
 
-/// What the lines of one program begin with in a log: the same characters, but for their numbers.
+/// The start of the lines of one program in a log: the same characters, but for their numbers.
 private struct LineStart: Equatable {
   private enum Part: Equatable {
     case number

@@ -78,7 +78,8 @@ enum PlainReport {
         && hasWideLine(bytes)
     }
     // A header of JSON stands before another report.
-    return unsafe !has("\n{\"", in: bytes, from: 0) && !has("\npanic(cpu ", in: bytes, from: 1) && !hasTwo("\nIncident Identifier:", in: bytes)
+    return unsafe !has("\n{\"", in: bytes, from: 0) && !has("\npanic(cpu ", in: bytes, from: 1)
+      && !hasTwo("\nIncident Identifier:", in: bytes)
       && !hasTwo("\nProcess: ", in: bytes)
       && !hasTwo("\nException Type:", in: bytes) && !hasEntity(bytes)
       && !has("\\_", in: bytes, from: 0)

@@ -43,7 +43,7 @@ package enum Unwrapper {
   private static func first(_ text: [UInt8]) -> (UnwrappingRow, Removal)? {
     for row in UnwrappingRow.all {
       guard let removal = row.remove(text) else { continue }
-      // What stands before or behind one report may be another one.
+      // The text before or behind one report may be another one.
       return row.leavesOut && MixedReports.parts(of: text).count > 1 ? nil : (row, removal)
     }
     return nil

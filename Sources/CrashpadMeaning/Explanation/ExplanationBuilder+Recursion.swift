@@ -2,7 +2,7 @@
 internal import CrashpadBytes
 internal import CrashpadSnapshot
 
-/// What a function that is many times in the stack of the crash means.
+/// The meaning of a function that is many times in the stack of the crash.
 ///
 /// Finite recursions have hundreds of calls too: parsers, layouts, sorting. That one has no end is only likely where something
 /// says that the stack was used up, and it is ruled out where the fault was somewhere else.
@@ -71,7 +71,7 @@ extension ExplanationBuilder {
   /// The number of innermost frames in which a runtime's own handling of an overflow stands.
   private static let depthOfRuntime = 24
 
-  /// What runtimes write when a stack is used up: the kernel of iOS, Rust, Go, sanitizers and scripting languages.
+  /// The words of runtimes when a stack is used up: of the kernel of iOS, Rust, Go, sanitizers and scripting languages.
   private static func saysOverflow(_ message: String) -> Bool {
     let text = message.lowercased()
     return [

@@ -40,7 +40,7 @@ extension ExplanationBuilder {
     return true
   }
 
-  /// What ended the process: the report's namespace says it, and the table what it mostly is.
+  /// The part of the system that ended the process: the report's namespace says it, and the table which it mostly is.
   func ender(_ row: CodeMeaning) -> String {
     guard let namespace = termination?.namespace else { return row.endedBy }
     if namespace == "ASSERTIOND" { return "the daemon assertiond, in whose place RunningBoard is since iOS 13" }
