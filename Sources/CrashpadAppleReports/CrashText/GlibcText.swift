@@ -66,6 +66,8 @@ struct GlibcText {
       address = place.leadingHexadecimal
     } else if let place = line.after("Accessing address: ") {
       address = place.has(prefix: "(nil)") ? 0 : place.leadingHexadecimal
+    } else if let words = PastedLine.guru(line) {
+      stacks.builder.addMessage(words.string)
     } else if isOfHandler, let check = line.first(of: "==> "), line.has(suffix: " is not true") {
       stacks.builder.addMessage(line[(check + 4)...].string)
     } else if isOfHandler, line.has(suffix: "EIP:") {

@@ -243,8 +243,10 @@ enum PastedLine {
 
   private static let wideCrashed = "Crashed\u{ff1a}"
 
-  /// "libc++abi.dylib: terminating with uncaught exception of type E: text", from the word on.
+  /// "libc++abi.dylib: terminating with uncaught exception of type E: text", from the word on; "terminate called after throwing an
+  /// instance of 'E'" of GNU's library.
   static func terminate(_ line: TextBytes) -> TextBytes? {
+    if let start = line.first(of: "terminate called after throwing an instance of '") { return line[start...] }
     guard let name = line.first(of: "libc++abi") else { return nil }
     // Without an exception the line is no longer.
     if line[name...].equals("libc++abi: terminating") || line[name...].equals("libc++abi.dylib: terminating") {
@@ -252,6 +254,9 @@ enum PastedLine {
     }
     return line.first(of: "terminating ").map { line[$0...] }
   }
+
+  /// "Guru Meditation: decrRefCount against refcount <= 0 #object.c:323", the words of Redis before it crashes itself.
+  static func guru(_ line: TextBytes) -> TextBytes? { line.first(of: "Guru Meditation: ").map { line[$0...] } }
 
   /// "Objective-C exception thrown.  Name: NSRangeException Reason: text", from the name on.
   static func bridgedException(_ line: TextBytes) -> TextBytes? {

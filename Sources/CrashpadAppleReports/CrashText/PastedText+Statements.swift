@@ -146,7 +146,7 @@ extension PastedText {
     }
     // The system's words behind its reason are of the termination.
     let privacy = line.has(prefix: "Termination Reason:") ? nil : PastedLine.privacy(line)
-    if let words = PastedLine.terminate(line) ?? privacy {
+    if let words = PastedLine.terminate(line) ?? PastedLine.guru(line) ?? privacy {
       add(message: words.string)
       return true
     }

@@ -134,7 +134,7 @@ enum LogLines {
       "=== REDIS BUG REPORT START",
       "Stack trace (most recent call last)", "Unhandled exception: ", "Fatal glibc error: ",
       "==ERROR: AddressSanitizer", "ERROR: AddressSanitizer",
-      "Process: ", "Incident Identifier: ", "*** *** *** ***",
+      "PID: ", "Stack trace of thread ", "Process: ", "Incident Identifier: ", "*** *** *** ***",
     ]
 }
 

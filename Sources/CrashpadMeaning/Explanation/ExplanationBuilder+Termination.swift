@@ -23,6 +23,10 @@ extension ExplanationBuilder {
     }
     if let known = row.flatMap({ MeaningTable.code(code, in: $0.name) }) {
       take(known, summary: termination.indicator.map { "\(sentence(known.event)) The system's words: \($0)." })
+      // tccd answers the question; the system's code in the process ends it.
+      if row?.name == "TCC", crash.exception?.signal == 6 {
+        result.endedBy = ["The process itself, in the system's code that asked tccd for the permission."]
+      }
     } else if let known = MeaningTable.terminationCode(code), row == nil || isSeen(known, in: row) {
       explainCode(known, code)
     } else {

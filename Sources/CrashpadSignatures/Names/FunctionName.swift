@@ -222,6 +222,8 @@ enum ObjectiveCName {
   /// Nil of other names. In version 1 blocks have no number.
   static func normalized(_ name: NameText, _ version: RuleVersion) -> String? {
     var name = name
+    // Demangled names of the hooks of Logos, by which tweaks replace methods.
+    if version != .first, name.hasPrefix("Logos hook for ") { name.bytes.removeFirst("Logos hook for ".utf8.count) }
     // "__45-[VC tap:]_block_invoke_2", with one more underscore in Mach-O files
     let start = name.bytes.prefix { $0 == UInt8(ascii: "_") }.count
     let digits = name.bytes.dropFirst(start).prefix(while: NameText.isDigit).count
