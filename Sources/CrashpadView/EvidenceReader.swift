@@ -39,7 +39,7 @@ package struct EvidenceReader: Sendable {
       unloadedNames: snapshot.unloadedModules.map { TextFormat.printable(lastPathComponent(text($0.name) ?? "")) },
       isOfApp: isOfApp)
 
-    let result = known ?? Symbolization(snapshot, input, cache, threads: .all)
+    let result = known ?? Symbolization(snapshot, input, cache, threads: Self.needed(snapshot))
     symbolization = result
     symbolFindings = result.modules.fileFindings
     self.signature = signature ?? signatures.map { Signature(snapshot, input, result, $0) }
@@ -98,6 +98,12 @@ package struct EvidenceReader: Sendable {
       }
     }
     self.evidence = evidence
+  }
+
+  /// The threads whose stacks tell of the crash. What other threads did matters where a report tells of a watchdog, a hang or a lock;
+  /// and the last thread of a dump that is cut may lack frames.
+  private static func needed(_ snapshot: ProcessSnapshot) -> Symbolization.Threads {
+    snapshot.report == nil && snapshot.exception != nil && snapshot.isComplete ? .crashed : .all
   }
 
   /// The branch at which the processor refused an address; nil if it refused another, or the code is not known.
