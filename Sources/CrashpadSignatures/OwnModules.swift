@@ -43,10 +43,16 @@ package struct OwnModules: Sendable {
     if additional.contains(where: { $0.matches(path) || $0.matches(name) }) { return true }
     if index == executable { return true }
     if name.utf8.count == path.utf8.count { return isReport && containsName(name, index) }
+    // Most modules are the system's: their places are looked at before the patterns of names.
+    if Self.isInSystem(path), !path.hasPrefix("/private/preboot/"),
+      isFirst || !Self.injectedPaths.contains(where: { path.containsBytes($0) })
+    {
+      return false
+    }
     if Self.systemNames.contains(where: { $0.matches(name) }) { return false }
     if !isFirst, Self.injectedPaths.contains(where: { path.containsBytes($0) }) { return true }
     if !isFirst, Self.isOfJailbreak(path) { return path.containsBytes(".app/") }
-    if Self.systemPaths.contains(where: { path.utf8.starts(with: $0.utf8) }) { return false }
+    if Self.isInSystem(path) { return false }
     if path.containsBytes("/RuntimeRoot/") { return false }
     if !isFirst, Self.simulatorPaths.contains(where: { path.containsBytes($0) }) { return false }
     switch system {
@@ -59,8 +65,12 @@ package struct OwnModules: Sendable {
 
   /// Whether a module of Apple's or Linux's systems has a path that is no place of theirs.
   static func isOutsideSystem(_ path: String) -> Bool {
-    path.hasPrefix("/") && (isOfJailbreak(path) || !systemPaths.contains { path.utf8.starts(with: $0.utf8) })
+    path.hasPrefix("/") && (isOfJailbreak(path) || !isInSystem(path))
       && !path.containsBytes("/RuntimeRoot/") && !simulatorPaths.contains { path.containsBytes($0) }
+  }
+
+  private static func isInSystem(_ path: String) -> Bool {
+    systemPaths.contains { path.utf8.starts(with: $0.utf8) }
   }
 
   // MARK: Names without paths

@@ -75,8 +75,24 @@ package struct Explanation: Sendable {
 struct ExplanationBuilder {
   let crash: CrashEvidence
   var result = Explanation()
+  /// The description of the crash's exception: to look it up takes longer than most steps of an explanation.
+  private let description: ExceptionDescription?
 
-  init(_ crash: CrashEvidence) { self.crash = crash }
+  init(_ crash: CrashEvidence) {
+    self.crash = crash
+    description = crash.exception.map { ExceptionDescription($0, crash.system) }
+  }
+
+  func describe(_ exception: ExceptionSnapshot) -> ExceptionDescription {
+    if let known = crash.exception, let description, known.kind == exception.kind, known.code == exception.code,
+      known.info == exception.info, known.address == exception.address, known.codes == exception.codes,
+      known.signal == exception.signal, known.isInfoKnown == exception.isInfoKnown,
+      known.isAddressKnown == exception.isAddressKnown
+    {
+      return description
+    }
+    return ExceptionDescription(exception, crash.system)
+  }
 
   var report: ReportSnapshot? { crash.report }
   var termination: ReportSnapshot.Termination? { report?.termination }
@@ -141,7 +157,7 @@ struct ExplanationBuilder {
   private mutating func nameCodes() {
     var texts: [String] = []
     if let exception = crash.exception {
-      let title = ExceptionDescription(exception, crash.system).title
+      let title = describe(exception).title
       // The codes of a guard or resource may be in the termination alone.
       let type = title.firstRange(of: " / ").map { String(title[..<$0.lowerBound]) } ?? title
       if !result.summary.containsBytes(type) { texts.append("The exception: \(title).") }

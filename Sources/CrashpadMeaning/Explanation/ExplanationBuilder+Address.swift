@@ -5,7 +5,7 @@ internal import CrashpadSnapshot
 /// The evidence that the address of a fault has, and the instruction at it.
 extension ExplanationBuilder {
   mutating func addAddress(_ exception: ExceptionSnapshot) {
-    let names = ExceptionDescription(exception, crash.system).title
+    let names = describe(exception).title
     noteHidden(exception)
     guard isAccess(exception) && exception.hasRecordedAddress || crash.hiddenAddress != nil else { return }
     let address = crash.hiddenAddress ?? exception.address
@@ -55,7 +55,7 @@ extension ExplanationBuilder {
 
   /// Whether an exception is of an access to memory, whose address the system tells.
   func isAccess(_ exception: ExceptionSnapshot) -> Bool {
-    let names = ExceptionDescription(exception, crash.system).title
+    let names = describe(exception).title
     return (exception.kind == .mach && exception.code == 1 && !names.containsBytes("GPFLT"))
       || ((names.hasPrefix("SIGSEGV") || names.hasPrefix("SIGBUS")) && names.containsBytes(" at 0x"))
       || WindowsParameters(exception).address != nil
@@ -160,7 +160,7 @@ extension ExplanationBuilder {
   /// Explains a call, a jump or a return to an address that no code can have.
   mutating func addBranch(_ exception: ExceptionSnapshot) {
     guard let branch = crash.branch, exception.isGeneralProtection, let thread = crash.crashedThread else { return }
-    let names = ExceptionDescription(exception, crash.system).title
+    let names = describe(exception).title
     let (verb, event) =
       switch branch.kind {
       case .call: ("calls", "a call through a wrong pointer")

@@ -9,7 +9,7 @@ extension ExplanationBuilder {
       if report?.kind == .resource { return explainResourceText() }
       return explainWithoutException()
     }
-    let description = ExceptionDescription(exception, crash.system)
+    let description = describe(exception)
     if exception.kind == .mach, exception.code == 11, exception.codes.count < 2 || exception.codes[1] == 0 {
       return explainResourceText()
     }
@@ -101,7 +101,7 @@ extension ExplanationBuilder {
   private mutating func explainEarlierFaults() {
     guard let thread = crash.crashedThread else { return }
     for earlier in crash.earlierFaults where earlier.frame < thread.frames.count {
-      let title = ExceptionDescription(earlier.exception, crash.system).title
+      let title = describe(earlier.exception).title
       note(
         "A handler of the program was running for an earlier fault, \(title), in \(thread.frames[earlier.frame].text)"
           + (earlier.isRepaired ? "; the memory permits that access by now, as if the handler had repaired it" : ""),
@@ -148,7 +148,7 @@ extension ExplanationBuilder {
     handled.exception = nil
     handled.threads[index].frames.removeFirst(signal + 1)
     let row = EvidenceSearch.all.verdict(handled)?.row
-    let title = ExceptionDescription(exception, crash.system).title
+    let title = describe(exception).title
     result.summary =
       "A crash reporter crashed (\(title)) while it handled the first crash"
       + (row.map { ": \($0.event.prefix(1).lowercased())\($0.event.dropFirst())." } ?? ".")
@@ -330,7 +330,7 @@ extension ExplanationBuilder {
   mutating func takeGeneral(_ event: String, _ exception: ExceptionSnapshot?) {
     let event = String(sentence(event).dropLast())
     result.summary =
-      exception.map { "\(event) (\(ExceptionDescription($0, crash.system).title))." } ?? "\(event)."
+      exception.map { "\(event) (\(describe($0).title))." } ?? "\(event)."
   }
 
   func shortened(_ text: String) -> String {

@@ -278,7 +278,7 @@ extension ExplanationBuilder {
     }
     guard let namespace = termination.namespace.flatMap({ MeaningTable.namespace($0) }), let code = termination.code
     else { return }
-    let title = ExceptionDescription(exception, crash.system).title
+    let title = describe(exception).title
     if namespace.name == "SIGNAL" {
       let name = SignalNames.darwin.name(of: UInt32(truncatingIfNeeded: code))
       // No signal has the number 0: the end of the line was lost, or the system wrote none.
@@ -292,7 +292,7 @@ extension ExplanationBuilder {
       result.endedBy.append(
         "The exception says \(title), the termination \(namespace.name) \(hex(code)): the termination ended the process."
       )
-      result.rows += ExceptionDescription(exception, crash.system).rows
+      result.rows += describe(exception).rows
     }
   }
 }
