@@ -65,7 +65,8 @@ extension CrashText {
       let words = value[(open + 1)...].dropLast()
       let isSignal = words.has(prefix: "SIG")
       let signal = isSignal ? words.prefix { $0 != 0x20 } : words
-      exception.signal = signal.string
+      // The system kills a process for that.
+      exception.signal = words.equals("Code Signature Invalid") ? "SIGKILL" : signal.string
       let reason = isSignal ? words[signal.endIndex...].drop { $0 == 0x20 || $0 == 0x28 }.prefix { $0 != 0x29 } : words
       if isSignal ? !reason.isEmpty : reason.contains(0x20), builder.report.exceptionSubtype == nil {
         builder.report.exceptionSubtype = reason.string

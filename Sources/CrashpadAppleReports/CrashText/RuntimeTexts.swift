@@ -59,7 +59,11 @@ enum GoText {
     let text = message.joined(separator: "\n")
     stacks.builder.addMessage(text)
     // A server of net/http reports what its handlers do wrong, and goes on.
-    stacks.builder.report.isNonFatal = text.containsBytes("http: panic serving ")
+    // So does Kubernetes' library, unless the panic goes on below.
+    stacks.builder.report.isNonFatal =
+      text.containsBytes("http: panic serving ")
+      || text.containsBytes("Observed a panic: ") && !message.contains { $0.hasPrefix("panic: ") }
+    leaveOutDeferred(&stacks)
     stacks.builder.report.faultingThread = running ?? stacks.threads.indices.first
     if stacks.builder.report.isNonFatal { return }
     stacks.crash(in: nil)
@@ -98,6 +102,17 @@ enum GoText {
       "[signal ",
     ]
     return words.contains { line.has(prefix: $0) } || line.first(of: "http: panic serving ") != nil
+      || line.first(of: "Observed a panic: ") != nil
+  }
+
+  /// Leaves out the deferred functions that a panic called, which print the stack: the panic was raised below them.
+  private static func leaveOutDeferred(_ stacks: inout ToolStacks) {
+    for thread in stacks.threads.indices {
+      let frames = stacks.threads[thread].frames ?? []
+      guard let panic = frames.prefix(16).firstIndex(where: { $0.function == "panic" }), panic > 0 else { continue }
+      stacks.builder.snapshot.threads[thread].frames?.removeFirst(panic)
+      stacks.builder.report.notes.append("The deferred functions that the panic called are left out.")
+    }
   }
 
   /// "goroutine 7 [chan receive, 3 minutes]:", "goroutine 1 gp=0xc000002380 m=0 mp=0x1 [running]:".
@@ -144,8 +159,10 @@ enum RustText {
     var hasEnded = false
     for line in lines where !hasEnded {
       if isPanic(line) {
-        // A second panic is of a destructor that ran for the first one.
-        guard stacks.threads.isEmpty else { break }
+        // A second panic is of a destructor that ran for the first one, or of the panic's own handling. It may be the one with a stack.
+        if let frames = stacks.threads.last?.frames, !frames.isEmpty { break }
+        stacks.removeThreads()
+        if let first = message { stacks.builder.addMessage(first) }
         message = line.string
         isInMessage = true
         stacks.beginThread(name: line.between("thread '", "'"), isCrashed: true)

@@ -51,7 +51,12 @@ enum SanitizerText {
       guard let start = line.first(of: words), line[..<start].first(of: "==") != nil else { continue }
       return line[start...].has(prefix: "ERROR: ") ? line[(start + "ERROR: ".utf8.count)...] : line[start...]
     }
-    return nil
+    // The others tell of signals that end the process, too.
+    guard let start = line.first(of: "ERROR: "), line[..<start].first(of: "==") != nil,
+      case let error = line[(start + "ERROR: ".utf8.count)...], let words = error.after("Sanitizer: "),
+      signals.contains(where: { words.has(prefix: $0.words) })
+    else { return nil }
+    return error
   }
 
   /// Signals that sanitizers report in place of the kernel.

@@ -32,6 +32,10 @@ private struct MixedReportFinder {
   /// Whether a line said that the same report follows as JSON.
   private var repeats = false
   private var failures = 0
+  /// Whether stacks or images of the report so far were read, behind which no key of a head stands.
+  private var hasStack = false
+  /// The offset of the first of the keys that lead to the present line.
+  private var keys: Int?
 
   /// Text with more of such lines that are no JSON is searched no further for it.
   private static let mostFailures = 8
@@ -75,6 +79,7 @@ private struct MixedReportFinder {
   private mutating func read(_ content: TextBytes, at offset: Int) {
     if content.isEmpty || content.allSatisfy({ $0 == UInt8(ascii: "-") }) { return }
     repeats = content.equals("Full Report") || repeats
+    readKeys(content, at: offset)
     if let header {
       // The body of a header is text.
       if ReportLine.isFence(content) {
@@ -83,6 +88,10 @@ private struct MixedReportFinder {
       }
       add(header, isOther: true)
       hasBody = false
+    } else if hasStack, Self.isKeyOfHead(content) {
+      // Some begin with other keys than most: the first of these is the start.
+      add(keys ?? offset, isOther: true)
+      hasBody = content.has(prefix: "Exception Type:")
     } else if ReportLine.isHead(content) {
       if hasBody { add(offset, isOther: false) }
       hasBody = false
@@ -97,9 +106,27 @@ private struct MixedReportFinder {
     }
   }
 
+  private mutating func readKeys(_ content: TextBytes, at offset: Int) {
+    if ReportLine.isFrame(content) || ReportLine.isImage(content) {
+      (hasStack, keys) = (true, nil)
+    } else if ReportLine.isThread(content) || TextKey(content) == nil {
+      keys = nil
+    } else {
+      keys = keys ?? offset
+    }
+  }
+
+  /// Whether a line has a key that stands once in a report, before its stacks.
+  private static func isKeyOfHead(_ line: TextBytes) -> Bool {
+    ["Incident Identifier:", "CrashReporter Key:", "Hardware Model:", "Date/Time:", "Exception Type:"].contains {
+      line.has(prefix: $0)
+    }
+  }
+
   private mutating func add(_ offset: Int, isOther: Bool) {
     found.append(Start(offset: offset, isOther: isOther))
     header = nil
     isPanic = false
+    (hasStack, keys) = (false, nil)
   }
 }

@@ -63,7 +63,7 @@ extension ExplanationBuilder {
 
   /// Tells of an address that the processor does not report.
   private mutating func noteHidden(_ exception: ExceptionSnapshot) {
-    guard exception.mayHideAddress(on: crash.system.architecture) else { return }
+    guard report == nil, exception.mayHideAddress(on: crash.system.architecture) else { return }
     guard let hidden = crash.hiddenAddress, let thread = crash.crashedThread else {
       if exception.isGeneralProtection {
         result.notKnown.append("Which address was refused: the processor does not report one that no pointer can have.")

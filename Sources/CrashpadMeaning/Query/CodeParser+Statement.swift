@@ -13,6 +13,8 @@ package struct EndStatement: Sendable {
   private static let lines = 4000
   private static let length = 2000
 
+  private static let valgrindEnd = "Process terminating with default action of signal "
+
   /// The line of a text that says most about the end of a process: the first that names a mistake, or else the first with a
   /// signal, an exception or an exit status of one. Nil if no line does.
   package init?(in text: [UInt8]) {
@@ -25,7 +27,10 @@ package struct EndStatement: Sendable {
       while let last = words.last, last.isWhitespace || last == "`" { words.removeLast() }
       guard let found = CodeParser([words]).statement() else { continue }
       let statement = EndStatement(found.answer, line: index + 1, isCause: found.isCause)
-      if statement.isCause {
+      // Valgrind goes on after most of what it finds: the line about the end says more than those before it.
+      let isValgrind = content.starts(with: [0x3d, 0x3d]) && !words.containsBytes("ERROR: ")
+      if isValgrind, words.containsBytes(Self.valgrindEnd) || best?.isCause != true { best = statement }
+      if statement.isCause, !isValgrind, best?.isCause != true {
         self = statement
         return
       }

@@ -208,8 +208,13 @@ extension CodeMeaning {
       .file("LLVM", "compiler-rt/lib/tsan/rtl/tsan_report.cpp")),
     system(
       .cause, of: .library, "Access error (sanitizer)",
-      ["addresssanitizer: segv on", "addresssanitizer: bus on", "addresssanitizer: stack-overflow"],
-      "A signal of the processor ended the program while AddressSanitizer watched it", by: sanitizer,
+      [
+        "addresssanitizer: segv on", "addresssanitizer: bus on", "addresssanitizer: stack-overflow",
+        "behaviorsanitizer: segv on", "memorysanitizer: segv on", "threadsanitizer: segv on", "leaksanitizer: segv on",
+        "behaviorsanitizer: bus on", "memorysanitizer: bus on", "threadsanitizer: bus on",
+        "behaviorsanitizer: stack-overflow", "memorysanitizer: stack-overflow",
+      ],
+      "A signal of the processor ended the program while a sanitizer watched it", by: sanitizer,
       advice: [
         "The report behind it has the address and the stack: it is a crash as it would be without the sanitizer."
       ],
