@@ -190,6 +190,7 @@ extension SymbolRefusal.Reason {
   package var words: String {
     switch self {
     case .otherBuild(let id): "other build \(TextFormat.printable(id))"
+    case .otherCode(let id): "other build, code id \(id.text)"
     case .noIdentity: "no build id"
     case .otherChecksum: "other checksum"
     case .unknownFormat: "unknown format"

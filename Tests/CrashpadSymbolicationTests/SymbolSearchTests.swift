@@ -75,6 +75,46 @@ struct SymbolSearchTests {
     #expect(found.refused.first?.reason == .otherBuild(Self.otherID))
   }
 
+  /// - Parameters:
+  ///   - age: that of the file; the module has age 1.
+  ///   - code: the code id of the file; the module has 5F00112233000.
+  @Test(
+    "The age of a PDB and the code id tell the builds of a module of Windows apart",
+    arguments: [
+      ("1", nil, true), ("0", nil, true), ("", nil, true), ("8", nil, false), ("11", nil, false),
+      ("1", "5F00112233000", true), ("1", "5f00112233000", true), ("8", "5F00112233000", true),
+      ("1", "5F00112334000", false), ("1", "5F00112233001", false), ("8", "5F00112334000", false),
+      // Those of other systems say nothing of a module of Windows.
+      ("1", "A0A1A2A3A4A5A6A7A8A9AAABACADAEAFB0B1B2B3", true), ("8", "A0A1A2A3A4A5A6A7A8A9AAABACADAEAFB0B1B2B3", false),
+    ], [true, false])
+  func age(_ file: (age: String, code: String?, isBuild: Bool), _ isFolder: Bool) throws {
+    let digits = Self.id.prefix(32)
+    let folder = try TemporaryFolder()
+    let info = file.code.map { "INFO GENERATOR a writer\nINFO CODE_ID \($0) App.exe\n" } ?? ""
+    let path = try folder.write(
+      "any.sym", "MODULE windows x86_64 \(digits)\(file.age) App.pdb\n\(info)FUNC 100 20 0 main\n")
+    let module = ModuleIdentity(
+      path: "C:\\App.exe", debugName: "App.pdb", debugID: DebugID(text: digits + "1"), isOfWindows: true,
+      codeID: WindowsCodeID(timestamp: 0x5f00_1122, size: 0x33000))
+    let found = SymbolSearch(paths: [isFolder ? folder.path : path], looksInSystem: false).find(module)
+    #expect(found.files.map(\.path) == (file.isBuild ? [path] : []))
+    #expect(found.refused.map(\.path) == (file.isBuild ? [] : [path]))
+    guard !file.isBuild else { return }
+    let isCode = file.code?.count == 13
+    let reason: SymbolRefusal.Reason =
+      try isCode
+      ? .otherCode(#require(file.code.flatMap { WindowsCodeID(text: $0) })) : .otherBuild(digits + file.age)
+    #expect(found.refused.map(\.reason) == [reason])
+  }
+
+  @Test("The ages of ids of other systems say nothing", arguments: ["0", "1", "2", ""])
+  func ageElsewhere(_ age: String) throws {
+    let folder = try TemporaryFolder()
+    let path = try folder.write("any.sym", Self.sym(Self.id.prefix(32) + age))
+    let found = SymbolSearch(paths: [folder.path], looksInSystem: false).find(Self.identity)
+    #expect(found.files.map(\.path) == [path])
+  }
+
   @Test(
     "A file at the place of an id that can't be used does not hide one elsewhere in the folder",
     arguments: [sym(otherID), "", "MODULE"], [true, false])

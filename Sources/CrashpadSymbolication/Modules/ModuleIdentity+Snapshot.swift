@@ -29,9 +29,18 @@ extension ModuleIdentity {
     }
     // The name in a report says nothing of the file that has it on this machine: any system has a libc.so.6.
     let isOfThisMachine = snapshot.report == nil || id != nil
+    let isOfWindows = snapshot.system.operatingSystem == .windows
     self.init(
       path: path ?? "", debugName: text(module.debugName) ?? text(module.name), debugID: id, buildID: buildID,
-      mayBeLocal: isOfThisMachine && [.linux, .android, .unknown].contains(snapshot.system.operatingSystem))
+      mayBeLocal: isOfThisMachine && [.linux, .android, .unknown].contains(snapshot.system.operatingSystem),
+      isOfWindows: isOfWindows, codeID: isOfWindows ? WindowsCodeID(module) : nil)
+  }
+}
+
+extension WindowsCodeID {
+  fileprivate init?(_ module: ModuleSnapshot) {
+    guard let timestamp = module.timestamp.flatMap({ UInt32(exactly: $0) }), let size = module.size else { return nil }
+    self.init(timestamp: timestamp, size: size)
   }
 }
 

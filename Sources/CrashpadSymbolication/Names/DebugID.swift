@@ -41,6 +41,26 @@ package struct DebugID: Sendable, Hashable {
   }
 }
 
+/// The id of one build of a program or library of Windows: the linker's time and the size in memory.
+package struct WindowsCodeID: Sendable, Hashable {
+  /// Eight upper-case hexadecimal digits of the time, and those of the size.
+  package let text: String
+
+  /// Nil without a time or a size: writers that do not know them leave zeros.
+  package init?(timestamp: UInt32, size: UInt64) {
+    guard timestamp != 0, size != 0 else { return nil }
+    text = (hexadecimal(UInt64(timestamp), width: 8) + hexadecimal(size)).uppercased()
+  }
+
+  /// Parses the form in INFO CODE_ID records; nil for the ids of other systems.
+  package init?(text: String) {
+    guard text.utf8.count > 8, let time = UInt32(text.prefix(8), radix: 16),
+      let size = UInt32(text.dropFirst(8), radix: 16)
+    else { return nil }
+    self.init(timestamp: time, size: UInt64(size))
+  }
+}
+
 /// The data to identify a module for a symbol search.
 package struct ModuleIdentity: Sendable, Hashable {
   /// The path from which the module was loaded; may be empty.
@@ -52,10 +72,16 @@ package struct ModuleIdentity: Sendable, Hashable {
   package let debugName: String
   /// Whether the module may be from this machine, so that its path is searched here too.
   package let mayBeLocal: Bool
+  /// Whether the module is one of Windows: each link raises the age of its PDB, whose GUID may remain.
+  package let isOfWindows: Bool
+  /// The code id of a module of Windows; nil if the dump does not have it.
+  package let codeID: WindowsCodeID?
 
   package init(
-    path: String, debugName: String? = nil, debugID: DebugID?, buildID: [UInt8] = [], mayBeLocal: Bool = true
+    path: String, debugName: String? = nil, debugID: DebugID?, buildID: [UInt8] = [], mayBeLocal: Bool = true,
+    isOfWindows: Bool = false, codeID: WindowsCodeID? = nil
   ) {
+    (self.isOfWindows, self.codeID) = (isOfWindows, codeID)
     self.path = path
     self.mayBeLocal = mayBeLocal
     self.debugID = debugID

@@ -50,6 +50,9 @@ extension SymbolRefusal {
     case .otherBuild(let id):
       let own = module.flatMap { $0.buildID.isEmpty ? $0.debugID?.text : hexadecimalDigits($0.buildID) }
       return (SymbolFileRules.otherBuild, own.map { .text($0) }, .text(id))
+    case .otherCode(let id):
+      let own = module?.codeID.map { Finding.Value.text("code id \($0.text)") }
+      return (SymbolFileRules.otherBuild, own, .text("code id \(id.text)"))
     case .noIdentity: return (SymbolFileRules.noIdentity, nil, nil)
     case .otherChecksum: return (SymbolFileRules.otherChecksum, nil, nil)
     case .unknownFormat: return (SymbolFileRules.unknownFormat, nil, nil)

@@ -41,6 +41,8 @@ package struct SymbolRefusal: Sendable {
   package enum Reason: Sendable, Hashable {
     /// It is from another build, with this id.
     case otherBuild(String)
+    /// It is from another build, with this code id of Windows.
+    case otherCode(WindowsCodeID)
     /// It has no id, and the module has one.
     case noIdentity
     /// Its CRC differs from that in `.gnu_debuglink`.
