@@ -21,6 +21,8 @@ package enum MinidumpFormat {
   package static let threadNameSize = 12
   package static let crashpadInfoSize = 64
   package static let moduleCrashpadInfoSize = 28
+  /// The record of a module as it was before the list of annotation objects, its last member.
+  package static let oldModuleCrashpadInfoSize = 20
 
   package static let contextARM64Size = 912
   package static let contextAMD64Size = 1232

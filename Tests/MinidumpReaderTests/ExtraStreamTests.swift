@@ -18,6 +18,22 @@ struct ExtraStreamTests {
     #expect(Reading(Example.small(.x86_64, .linux).bytes).snapshot?.handles == nil)
   }
 
+  @Test("Records of modules end before the annotation objects that later ones have")
+  func oldModuleRecords() throws {
+    var dump = AnnotatedMinidump()
+    dump.hasOldModules = true
+    let simple: [AnnotatedMinidump.Pair] = [(Array("prod".utf8), Array("Electron".utf8)), (Array("ver".utf8), [0x31])]
+    dump.modules = [
+      AnnotatedMinidump.Module(simple: simple), AnnotatedMinidump.Module(messages: [Array("abort() called".utf8)]),
+    ]
+    let reading = Reading(dump.bytes)
+    let modules = try #require(reading.snapshot?.modules)
+    #expect(reading.errors.isEmpty)
+    #expect(modules.map { reading.texts($0.simpleAnnotations) } == [["prod=Electron", "ver=1"], []])
+    #expect(modules.map { $0.messages.map { reading.text($0) } } == [[], ["abort() called"]])
+    #expect(modules.allSatisfy { $0.annotationObjects.isEmpty })
+  }
+
   @Test("An assertion has its three texts, its line and its kind")
   func assertion() throws {
     let dump = Example.small(.x86_64, .windows)

@@ -106,7 +106,7 @@ extension RuleCase {
       outside("crashpadInfo.modules[0].objects[0].value", path),
       RuleCase(
         MinidumpRules.annotationOutside, path, at: linux.field("crashpadInfo.modules[0].size").offset,
-        linux.setting("crashpadInfo.modules[0].size", to: 27)),
+        linux.setting("crashpadInfo.modules[0].size", to: 19)),
       RuleCase(
         MinidumpRules.annotationOutside, "CrashpadInfo.SimpleAnnotations",
         at: linux.value("crashpadInfo.annotations[0].key.rva"),
