@@ -32,6 +32,9 @@ package enum MinidumpFormat {
   package static let contextPPC64Size = 1152
   package static let contextMIPSSize = 600
 
+  /// EXC_CRASH among the parameters of Mach exceptions
+  package static let machCrash: UInt64 = 10
+
   package static let fixedFileInfoSignature: UInt32 = 0xfeef_04bd
 
   /// "RSDS": a CodeView record with GUID, age and file name.
