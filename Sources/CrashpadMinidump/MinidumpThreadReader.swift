@@ -135,7 +135,12 @@ extension MinidumpReader {
   // MARK: Registers
 
   mutating func context(at field: Int, _ path: () -> String, _ bytes: RawSpan) -> CPUContext? {
-    if location(at: field, bytes).size == 0 { return nil }
+    let place = location(at: field, bytes)
+    if place.size == 0 { return nil }
+    if place.isNowhere {
+      findings.append(Finding(MinidumpRules.missingContext, at: field, path: path()))
+      return nil
+    }
     guard let range = range(ofLocationAt: field, of: field, MinidumpRules.contextOutside, path, bytes) else {
       return nil
     }
