@@ -42,6 +42,11 @@ package struct DebugID: Sendable, Hashable {
 }
 
 /// The id of one build of a program or library of Windows: the linker's time and the size in memory.
+  /// Whether two ids of a PDB are of one link. The age of a PDB is at least 1; writers that do not know it leave 0.
+  package func isOfSameLink(as other: DebugID) -> Bool {
+    uuid == other.uuid && (age == other.age || age == 0 || other.age == 0)
+  }
+
 package struct WindowsCodeID: Sendable, Hashable {
   /// Eight upper-case hexadecimal digits of the time, and those of the size.
   package let text: String

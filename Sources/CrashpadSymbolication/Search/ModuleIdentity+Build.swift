@@ -17,10 +17,9 @@ extension ModuleIdentity {
   func comparison(with file: SymbolFileIdentity) -> Comparison {
     if !buildID.isEmpty, !file.buildID.isEmpty { return buildID == file.buildID ? .same : .otherID }
     if let debugID, !file.debugIDs.isEmpty {
-      let named = file.debugIDs.filter { $0.uuid == debugID.uuid }
-      guard !named.isEmpty else { return .otherID }
-      return comparison(ofCodeIn: file)
-        ?? (isOfWindows && !named.contains { $0.age.isAge(debugID.age) } ? .otherID : .same)
+      guard file.debugIDs.contains(where: { $0.uuid == debugID.uuid }) else { return .otherID }
+      if let comparison = comparison(ofCodeIn: file) { return comparison }
+      return !isOfWindows || file.debugIDs.contains { $0.isOfSameLink(as: debugID) } ? .same : .otherID
     }
     return comparison(ofCodeIn: file) ?? .unknown
   }
@@ -51,9 +50,4 @@ extension ModuleIdentity {
     if file.buildID.isEmpty, file.debugIDs.isEmpty { throw SymbolFileIdentity.NoID() }
     return isBuild(of: file)
   }
-}
-
-extension UInt32 {
-  /// Whether two ages of a PDB may be one. The age of a PDB is at least 1; writers that do not know it leave 0.
-  fileprivate func isAge(_ other: UInt32) -> Bool { self == other || self == 0 || other == 0 }
 }
