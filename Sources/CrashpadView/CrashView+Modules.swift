@@ -94,7 +94,7 @@ extension CrashView {
     case .uuid(let uuid, let age): return age == 0 ? uuid.text : "\(uuid.text) age \(age)"
     case .buildID(let content):
       return hexadecimalDigits(dump.file.withBytes { snapshot.bytes(of: content, in: $0) })
-    case nil: return nil
+    case nil: return module.oldPDB.map { "\(hexadecimal(UInt64($0.time), width: 8)) age \($0.age)" }
     }
   }
 

@@ -107,6 +107,19 @@ struct SymbolSearchTests {
     #expect(found.refused.map(\.reason) == [reason])
   }
 
+  @Test("A PDB of the format 2.00 has a time and an age", arguments: ["App.pdb/458B3F981/App.sym", "any.sym"])
+  func oldPDB(_ place: String) throws {
+    let folder = try TemporaryFolder()
+    func found(_ time: UInt32, age: UInt32) -> SymbolMatches {
+      let module = ModuleIdentity(
+        path: "C:\\App.exe", debugName: "App.pdb", debugID: DebugID(oldPDB: time, age: age), isOfWindows: true)
+      return SymbolSearch(paths: [folder.path], looksInSystem: false).find(module)
+    }
+    let path = try folder.write(place, "MODULE windows x86 458B3F981 App.pdb\nFUNC 100 20 0 main\n")
+    #expect(found(0x458b_3f98, age: 1).files.map(\.path) == [path])
+    #expect(found(0x458b_3f98, age: 2).files.isEmpty && found(0x458b_3f99, age: 1).files.isEmpty)
+  }
+
   @Test("The ages of ids of other systems say nothing", arguments: ["0", "1", "2", ""])
   func ageElsewhere(_ age: String) throws {
     let folder = try TemporaryFolder()

@@ -116,7 +116,7 @@ struct SnapshotPartTests {
       [
         "name": "name", "address": "address", "size": "size", "fileType": "type", "timestamp": "timestamp",
         "dylibVersion": "version", "sourceVersion": "version",
-        "fileVersion": "version", "identity": "identity", "debugName": "debug_name",
+        "fileVersion": "version", "identity": "identity", "oldPDB": "identity", "debugName": "debug_name",
         "simpleAnnotations": "annotations", "annotationObjects": "annotation_objects", "messages": "messages",
         "bundleID": "bundle_id", "bundleVersion": "bundle_version", "architecture": "architecture",
       ]))

@@ -147,7 +147,8 @@ package struct SymbolFileIdentity: Sendable {
       let text = start.dropFirst(unsafe start.span.bytes.markOfUTF8)
       let line = String(decoding: text.prefix { $0 != 0x0a && $0 != 0x0d }, as: UTF8.self)
       let words = line.split(separator: " ")
-      debugIDs = words.count > 3 ? DebugID(text: String(words[3])).map { [$0] } ?? [] : []
+      let id = words.count > 3 ? String(words[3]) : ""
+      debugIDs = (DebugID(text: id) ?? DebugID(oldPDBText: id)).map { [$0] } ?? []
     }
   }
 }

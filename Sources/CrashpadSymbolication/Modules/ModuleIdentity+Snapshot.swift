@@ -16,7 +16,7 @@ extension ModuleIdentity {
     case .buildID(let content):
       buildID = file.withBytes { snapshot.bytes(of: content, in: $0) }
       id = DebugID(buildID: buildID)
-    case nil: id = nil
+    case nil: id = module.oldPDB.map { DebugID(oldPDB: $0.time, age: $0.age) }
     }
     // The path may not be UTF-8, but must still lead to the file.
     var path = module.name.map { name in file.withBytes { ArgumentText.text(snapshot.bytes(of: name, in: $0)) } }
