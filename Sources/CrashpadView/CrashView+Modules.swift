@@ -201,6 +201,7 @@ extension SymbolRefusal.Reason {
     case .notAFile: "no regular file"
     case .compressed(let text): text
     case .noSymbolFiles: "no symbol files"
+    case .onlyPDBs: "PDBs alone; dump_syms makes a .sym of each"
     case .tooManyFiles(let most): "more than \(most) files"
     case .sharedCache(let finding): finding.sentence
     case .cachePart: "a part of a shared cache"

@@ -172,6 +172,21 @@ struct SymbolSearchTests {
     #expect(search.faults.findings.map { "\($0.finding)".contains("UTF-16") } == [true])
   }
 
+  @Test("A folder with PDBs alone says that they have to be converted", arguments: [true, false])
+  func onlyPDBs(_ isIndexed: Bool) throws {
+    let folder = try TemporaryFolder()
+    _ = try folder.write("tree/Other.pdb", "Microsoft C/C++ MSF 7.00\r\n\u{1a}DS")
+    var store = IndexStore(folder.path.appending("indexes"))
+    (store.thresholds.entries, store.thresholds.age) = (1, 0)
+    for _ in 0..<2 {
+      let search = SymbolSearch(
+        paths: [folder.path.appending("tree")], looksInSystem: false, indexes: isIndexed ? store : nil)
+      #expect(search.find(Self.identity).files.isEmpty)
+      #expect(search.faults.findings.map { $0.finding.rule.code } == ["no-symbol-files"])
+      #expect(search.faults.findings.allSatisfy { "\($0.finding)".contains("dump_syms") })
+    }
+  }
+
   @Test("A file that is no symbol file is refused")
   func garbage() throws {
     let folder = try TemporaryFolder()

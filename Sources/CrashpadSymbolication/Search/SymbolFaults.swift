@@ -57,7 +57,8 @@ extension SymbolRefusal.Reason {
   var isUnreadable: Bool {
     switch self {
     case .unreadable, .notWhole, .notAFile, .compressed, .tooManyFiles, .sharedCache, .cachePart: true
-    case .otherBuild, .otherCode, .noIdentity, .otherChecksum, .unknownFormat, .pdb, .otherMembers, .noSymbolFiles:
+    case .otherBuild, .otherCode, .noIdentity, .otherChecksum, .unknownFormat, .pdb, .otherMembers, .noSymbolFiles,
+      .onlyPDBs:
       false
     }
   }

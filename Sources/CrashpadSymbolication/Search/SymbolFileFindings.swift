@@ -66,6 +66,8 @@ extension SymbolRefusal {
     case .notAFile: return (SymbolFileRules.unreadable, nil, .text("no regular file"))
     case .compressed(let text): return (SymbolFileRules.unreadable, nil, .text(text))
     case .noSymbolFiles: return (SymbolFileRules.noSymbolFiles, nil, nil)
+    case .onlyPDBs:
+      return (SymbolFileRules.noSymbolFiles, nil, .text("PDBs, which are not read; dump_syms makes a .sym of each"))
     case .tooManyFiles(let most):
       let text = "it has more than \(most) files, of which the others are not looked at"
       return (SymbolFileRules.unreadable, nil, .text(text))

@@ -61,6 +61,8 @@ package struct SymbolRefusal: Sendable {
     case otherMembers
     /// A folder without a file in a known format.
     case noSymbolFiles
+    /// A folder with PDBs, which a tool can turn into files that are read, and without other files with symbols.
+    case onlyPDBs
     /// A folder with more files than are looked at.
     case tooManyFiles(Int)
     /// It belongs to a shared cache, or is a cache of which a part can't be used.
