@@ -16,7 +16,7 @@ struct ReportMemberTests {
   ]
   /// Members that only dumps have.
   static let dumps: Set<String> = [
-    "unloadedModules", "extraMemory", "intermediateDumpExtraMemory", "memoryMap", "modules.oldPDB",
+    "unloadedModules", "extraMemory", "intermediateDumpExtraMemory", "memoryMap", "madeFunctions", "modules.oldPDB",
     "annotations", "handles", "assertion",
     "crashInfo", "bootArguments", "softErrors", "linux", "arena",
     "system.cpuVendor", "system.processor", "system.cpuCount", "system.crashpadUptime", "system.timeZone",

@@ -214,7 +214,10 @@ extension StackWalker {
       caller.instructionPointer = link
       return Found(caller, .linkRegister)
     }
-    guard let saved = load(stack, callee), mayFollowCall(saved, callee) else { return nil }
+    guard let saved = load(stack, callee),
+      mayFollowCall(saved, callee)
+        || (module(behindCallAt: saved) == nil && process.executable.isInMadeFunction(endOfCall(saved)))
+    else { return nil }
     caller.instructionPointer = saved
     caller.stackPointer = stack &+ callee.architecture.addressSize
     // A direct call can't lead to an invalid address, and a return to one leaves any word there.

@@ -113,7 +113,8 @@ extension StackWalker {
       // A function may be called in other ways than by a call; a register that may hold anything needs the evidence.
       return isKnown ? isAligned(address, callee) : mayFollowCall(address, callee)
     }
-    guard callee.trust.leadsOutOfModules, isAligned(address, callee) else { return false }
+    guard callee.trust.leadsOutOfModules || process.executable.isInMadeFunction(address), isAligned(address, callee)
+    else { return false }
     switch process.executable.contains(address) {
     case .executable: return true
     case .notExecutable, .unlisted: return false
