@@ -39,6 +39,72 @@ struct FarScanTests {
 
   private var app: UInt64 { Self.app }
 
+  // MARK: The innermost address
+
+  @Test func `The address of the innermost frame in a record on the stack is no caller`() throws {
+    let words = [1, app + 0x100, 0, app + 0x1111, app + 0x100, 3, app + 0x2222, 0, 0]
+    #expect(Self.walk(try Self.windows([words])) == [app + 0x100, app + 0x1111, app + 0x2222])
+  }
+
+  @Test func `A function that called itself is its own caller`() throws {
+    let id = "00112233445566778899AABBCCDDEEFF0"
+    let sym = "MODULE windows x86_64 \(id) app\nFUNC f0 100 0 again\nFUNC 1100 100 0 main\n"
+    var process = try TestProcess(.x86_64, symbolFiles: [sym])
+    process.snapshot.system.operatingSystem = .windows
+    process.module("app", at: app, size: 0x1_0000, id: id)
+    // call 0x4000f0, up to 0x400100
+    process.memory(at: app + 0xf8, [0xffff_fff0_e800_0000])
+    process.memory(at: 0x7000, [1, app + 0x100, 0, app + 0x1111, 0, 0])
+    #expect(Self.walk(process) == [app + 0x100, app + 0x100, app + 0x1111])
+  }
+
+  // MARK: The link register
+
+  @Test func `The copy of the link register that led to a frame is no frame of its own`() throws {
+    let id = "00112233445566778899AABBCCDDEEFF0"
+    let sym = """
+      MODULE Linux mips64 \(id) app
+      FUNC 1000 100 0 main
+      FUNC 2000 100 0 crash
+      FUNC 3000 100 0 inner
+      STACK CFI INIT 2000 100 .cfa: $sp 64 + .ra: .cfa -8 + ^
+
+      """
+    var process = try TestProcess(.mips64, symbolFiles: [sym])
+    process.snapshot.system.operatingSystem = .linux
+    process.module("app", at: app, size: 0x1_0000, id: id)
+    // The frame of `inner` has 32 bytes, with the register at its end.
+    process.memory(at: 0x7000, [0, 0, 0, app + 0x2010, 0, 0, 0, 0x1234_5678, 0, 0, 0, app + 0x1010, 0, 0])
+    let walk = process.walk(FrameRegisters(.mips64, [32: app + 0x3024, 29: 0x7000, 31: app + 0x2010]))
+    #expect(walk.frames.map(\.instruction) == [app + 0x3024, app + 0x2010, app + 0x1010])
+    #expect(walk.frames.map(\.trust) == [.context, .linkRegister, .callFrameInfo])
+  }
+
+  // MARK: Frame pointers of Apple's systems
+
+  @Test(arguments: [OperatingSystem.macos, .linux], [0, 0x7020])
+  func `A chain of frame pointers ends behind rules, too, on systems of Apple`(
+    _ system: OperatingSystem, _ frame: UInt64
+  ) throws {
+    let id = "00112233445566778899AABBCCDDEEFF0"
+    let sym = """
+      MODULE mac x86_64 \(id) app
+      FUNC 1000 100 0 main
+      STACK CFI INIT 1000 100 .cfa: $rsp 16 + .ra: .cfa -8 + ^ $rbp: .cfa -16 + ^
+
+      """
+    var process = try TestProcess(.x86_64, symbolFiles: [sym])
+    process.snapshot.system.operatingSystem = system
+    process.module("app", at: app, size: 0x1_0000, id: id)
+    process.module("libdyld", at: Self.system, size: 0x10_0000)
+    // The record of the outermost frame is at 0x7020, below the count of arguments.
+    process.memory(at: 0x7000, [frame, Self.system + 0x1_5f3d, 0, Self.system + 0x1_5f3d, 0, 5, 0])
+    let walk = process.walk(FrameRegisters(.x86_64, [16: app + 0x1010, 7: 0x7000]))
+    let isApple = system == .macos
+    #expect(walk.frames.map(\.trust) == [.context, .callFrameInfo] + (isApple ? [] : [.scan]))
+    #expect((walk.end == .endOfChain) == isApple)
+  }
+
   // MARK: Functions that a program made
 
   @Test func `The caller of a jump out of code may be a function that the program told the system of`() throws {

@@ -25,6 +25,7 @@ extension StackWalker {
       let isExit = isBeforeExit(stripped(value), callee)
       guard isExit || looksLikeReturnAddress(stripped(value), callee) else { continue }
       let found = scanned(value, at: place, index, callee)
+      if !isExit, isInnermostAddress(stripped(value), callee, function) { continue }
       if isExit { return first ?? found }
       let target = target(ofCallBefore: stripped(value), from: callee, function)
       if target == .function || isSignalReturn(stripped(value), callee) { return found }
@@ -41,6 +42,28 @@ extension StackWalker {
     var found = byDistantScan(callee, from: index) ?? leftOver
     found?.scannedFar = true
     return found
+  }
+
+  /// Whether a word is the address of the innermost frame: records of its registers and of the exception have that. So has a call of
+  /// a function that called itself, as far as the code tells.
+  private func isInnermostAddress(_ address: UInt64, _ callee: Position, _ function: CalledFunction) -> Bool {
+    guard instructionAddress(address, callee) == callee.innermost else { return false }
+    if callee.isCaller, case .some(.some) = call(before: address, callee) { return false }
+    return callee.isCaller || target(ofCallBefore: address, from: callee, function) != .function
+  }
+
+  /// The same frame behind the place where its callee had saved the link register that led to it; nil if the word that was found is
+  /// another one, or of a function that called itself. The stack pointer of the innermost frame was not yet the caller's.
+  func behindSavedLink(_ callee: Position, _ found: Found) -> Position? {
+    guard let address = found.registers.instructionPointer.map(stripped),
+      instructionAddress(address, callee) == callee.instruction,
+      target(ofCallBefore: address, from: callee, CalledFunction(callee, functionStart(callee))) != .function
+    else { return nil }
+    var position = Position(found.registers, address, .scan, isCaller: true)
+    position.place(in: callee.module)
+    position.farScans = callee.farScans + (found.scannedFar ? 1 : 0)
+    position.innermost = callee.innermost
+    return position
   }
 
   /// The words that a scan looks at for a frame that proves itself.

@@ -69,6 +69,7 @@ package struct StackWalker: Sendable {
     if isThumb { callee.registers.isThumb = true }
     callee.place(in: module(at: callee.lookupAddress))
     var frames = [frame(callee)]
+    callee.innermost = callee.instruction
     var end = WalkEnd.tooManyFrames
     // Behind a signal's frame the stack may be anywhere. A handler that began again at the top of its stack has overwritten the frames
     // of an earlier one, and leads back to itself.
@@ -117,6 +118,10 @@ package struct StackWalker: Sendable {
     var skippedWords: Int?
     /// The number of scans far out that were made for the frames so far.
     var farScans = 0
+    /// The instruction of the innermost frame.
+    var innermost: UInt64?
+    /// Whether the address is from the link register of the innermost frame.
+    var isFromLink = false
     /// The module that has the place, if one has it.
     private(set) var module: WalkedModule?
     /// The module's symbols; nil if none were found.
