@@ -39,6 +39,69 @@ struct FarScanTests {
 
   private var app: UInt64 { Self.app }
 
+  // MARK: Starts of threads
+
+  @Test(arguments: [40, 41, 60, 200])
+  func `A gap in a stack of Windows is crossed to the words that lead to the start of its thread`(_ gap: Int) throws {
+    let words = [1, app + 0x1111] + Self.zeros(gap) + [app + 0x2222, 2, app + 0x3333] + Self.zeros(20) + Self.top
+    let process = try Self.windows([words, Self.other])
+    #expect(Self.walk(process) == [app + 0x100, app + 0x1111, app + 0x2222, app + 0x3333] + Self.starts)
+    let walk = process.walk(FrameRegisters(.x86_64, [16: app + 0x100, 7: 0x7000]))
+    #expect(walk.frames.dropFirst().allSatisfy { $0.trust == .scan })
+    #expect(walk.frames[2].skippedWords == gap)
+  }
+
+  @Test func `Words above the start of a thread hide it no more than the room there`() throws {
+    let words = [1, app + 0x1111] + Self.zeros(60) + [app + 0x2222, 0] + Self.top
+    let above = [app + 0x5555] + Self.zeros(300)
+    let process = try Self.windows([words + Self.zeros(50) + above, Self.other + Self.zeros(270), Self.other])
+    #expect(Self.walk(process) == [app + 0x100, app + 0x1111, app + 0x2222] + Self.starts)
+  }
+
+  @Test(arguments: [5, 4], ["kernel32.dll", "other.dll"])
+  func `The two functions that start a thread are known by their distance`(_ gap: Int, _ name: String) throws {
+    let pair = [Self.kernel + 0x1_7374] + Self.zeros(gap) + [Self.starts[1]]
+    let words = [1, app + 0x1111] + Self.zeros(60) + [app + 0x2222, 0] + pair + Self.zeros(9)
+    var process = try Self.windows([words])
+    process.module("kernel32", at: Self.kernel, size: 0x10_0000)
+    for name in ["C:\\app.exe", "C:\\Windows\\System32\\ntdll.dll", "C:\\Windows\\System32\\\(name)"] {
+      var module = ModuleSnapshot()
+      module.name = process.snapshot.store(Array(name.utf8))
+      process.snapshot.modules.append(module)
+    }
+    let far = [app + 0x2222, pair[0], Self.starts[1]]
+    #expect(Self.walk(process) == [app + 0x100, app + 0x1111] + (gap == 5 && name == "kernel32.dll" ? far : []))
+  }
+
+  private static let kernel: UInt64 = 0x7ff1_0000_0000
+
+  @Test func `Nothing is behind the start of a thread`() throws {
+    let words = [1, app + 0x1111, 0] + Self.top
+    let process = try Self.windows([words + [app + 0x5555, 0], Self.other, Self.other])
+    #expect(Self.walk(process) == [app + 0x100, app + 0x1111] + Self.starts)
+    // Without other threads it may be a caller.
+    #expect(Self.walk(try Self.windows([words + [app + 0x5555, 0]])).last == app + 0x5555)
+  }
+
+  @Test func `Words between two gaps are left out, as nothing leads on from them`() throws {
+    let gap = Self.zeros(50)
+    let words = [1, app + 0x1111] + gap + [app + 0x2222] + gap + [app + 0x3333, 0] + Self.top
+    #expect(
+      Self.walk(try Self.windows([words, Self.other])) == [app + 0x100, app + 0x1111, app + 0x3333] + Self.starts)
+  }
+
+  @Test func `A gap is not crossed where the start of the thread is not known`() throws {
+    let words = [1, app + 0x1111] + Self.zeros(60) + [app + 0x2222, 0] + Self.top
+    let near = [app + 0x100, app + 0x1111]
+    // No other stack ends with the address.
+    #expect(Self.walk(try Self.windows([words])) == near)
+    #expect(Self.walk(try Self.windows([words, Self.zeros(4) + [app + 0x4444]])) == near)
+    // The bytes above a stack of other systems are those of the thread.
+    #expect(Self.walk(try Self.windows([words, Self.other], .linux)) == near)
+    // The thread's own stack was cut off.
+    #expect(Self.walk(try Self.windows([Array(words.prefix(64)), Self.other, Self.other])) == near)
+  }
+
   // MARK: The innermost address
 
   @Test func `The address of the innermost frame in a record on the stack is no caller`() throws {
