@@ -84,7 +84,7 @@ struct SymbolSearchTests {
       ("1", nil, true), ("0", nil, true), ("", nil, true), ("8", nil, false), ("11", nil, false),
       ("1", "5F00112233000", true), ("1", "5f00112233000", true), ("8", "5F00112233000", true),
       ("1", "5F00112334000", false), ("1", "5F00112233001", false), ("8", "5F00112334000", false),
-      // Those of other systems say nothing of a module of Windows.
+      // Code ids of other systems say nothing of a module of Windows.
       ("1", "A0A1A2A3A4A5A6A7A8A9AAABACADAEAFB0B1B2B3", true), ("8", "A0A1A2A3A4A5A6A7A8A9AAABACADAEAFB0B1B2B3", false),
     ], [true, false])
   func age(_ file: (age: String, code: String?, isBuild: Bool), _ isFolder: Bool) throws {

@@ -154,7 +154,7 @@ struct SymbolSearchPass {
     switch identity.comparison(with: own) {
     case .same: return true
     case .otherID:
-      // Of a given file that has another age of the module's PDB, no other module can say this.
+      // No other module can say this of a given file that has another age of the module's PDB.
       if !isForAll || isOfName || own.debugIDs.contains(where: { $0.uuid == identity.debugID?.uuid }) {
         let id =
           own.buildID.isEmpty ? own.debugIDs.map(\.text).joined(separator: ", ") : hexadecimalDigits(own.buildID)

@@ -29,7 +29,7 @@ package final class ThreadStarts: Sendable {
   /// In the order of their addresses.
   private let stacks: [Stack]
   private struct Places {
-    /// Of each stack, nil if its outermost frame is not known.
+    /// One for each stack, nil if its outermost frame is not known.
     var list: [UInt64?]
   }
   /// Nil until a place is asked for: most walks need none.

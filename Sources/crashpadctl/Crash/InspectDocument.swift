@@ -114,7 +114,8 @@ struct InspectDocument {
       $0.memoryMap.isEmpty ? nil : $0.memoryMap
     },
     .number(
-      "made_function_count", "The functions that the program made while it ran, and told Windows of.", .omittable
+      "made_function_count", "The functions that the program made while it ran, and registered with Windows.",
+      .omittable
     ) { $0.madeFunctionCount == 0 ? nil : $0.madeFunctionCount },
     .list("linux_files", linuxFile, "The files of a Linux process and its system that the dump has.", .omittable) {
       $0.linuxFiles.isEmpty ? nil : $0.linuxFiles
