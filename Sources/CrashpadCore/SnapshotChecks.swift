@@ -96,7 +96,7 @@ struct SnapshotChecks {
       if (module.name ?? .empty).isEmpty {
         findings.append(Finding(SnapshotRules.moduleWithoutName, path: "modules[\(index)]"))
       }
-      if module.identity == nil {
+      if module.identity == nil, module.oldPDB == nil {
         findings.append(Finding(SnapshotRules.moduleWithoutIdentity, path: "modules[\(index)]"))
       }
     }

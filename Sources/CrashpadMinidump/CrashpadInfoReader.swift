@@ -57,17 +57,18 @@ extension MinidumpReader {
         continue
       }
       let info = location(at: entry + 4, bytes)
-      guard info.size >= MinidumpFormat.moduleCrashpadInfoSize,
+      guard info.size >= MinidumpFormat.oldModuleCrashpadInfoSize,
         let range = range(rva: info.rva, count: info.size, bytes)
       else {
         findings.append(Finding(MinidumpRules.annotationOutside, at: entry + 4, path: path))
         continue
       }
-      readModuleInfo(range.offset, into: index, path, bytes)
+      readModuleInfo(range, into: index, path, bytes)
     }
   }
 
-  private mutating func readModuleInfo(_ offset: Int, into index: Int, _ path: String, _ bytes: RawSpan) {
+  private mutating func readModuleInfo(_ range: ByteRange, into index: Int, _ path: String, _ bytes: RawSpan) {
+    let offset = range.offset
     var messages: [SnapshotBytes] = []
     for entry in list(at: offset + 4, size: 4, path + ".ListAnnotations", bytes) {
       if let message = byteArray(field: entry, path, bytes) { messages.append(message) }
@@ -75,6 +76,7 @@ extension MinidumpReader {
     snapshot.modules[index].messages = messages
     snapshot.modules[index].simpleAnnotations = dictionary(
       at: offset + 12, path + ".SimpleAnnotations", bytes)
+    guard range.count >= MinidumpFormat.moduleCrashpadInfoSize else { return }
     var objects: [AnnotationObject] = []
     for entry in list(at: offset + 20, size: 12, path + ".AnnotationObjects", bytes) {
       guard let name = byteArray(field: entry, path, bytes),

@@ -34,6 +34,34 @@ extension MinidumpReader {
       kind: bytes.uint32(at: range.offset + 772))
   }
 
+  /// Reads Windows' tables of functions that the program made, each behind a description, with entries of x86-64: the addresses of
+  /// the first byte and behind the last one, and of the rules, relative to a base. Other processors have other entries.
+  mutating func readFunctionTables(_ range: ByteRange, _ bytes: RawSpan) {
+    guard check(range, has: 24, "FunctionTable"), snapshot.system.architecture == .x86_64 else { return }
+    func number(_ index: Int) -> Int { Int(bytes.uint32(at: range.offset + 4 * index)) }
+    let (header, description, native, size) = (number(0), number(1), number(2), number(3))
+    guard header >= 24, header <= range.count, description >= 32, native <= range.count, size == 12 else { return }
+    var place = range.offset + header + number(5)
+    for index in 0..<number(4) {
+      guard place <= range.end - description else {
+        findings.append(Finding(MinidumpRules.streamTooShort, at: range.offset, path: "FunctionTable[\(index)]"))
+        return
+      }
+      let base = bytes.uint64(at: place + 16)
+      let count = Int(bytes.uint32(at: place + 24))
+      let padding = Int(bytes.uint32(at: place + 28))
+      let entries = entries(
+        from: min(place + description + native, range.end), to: range.end, count: count, size: size,
+        price: Price.function, "FunctionTable[\(index)]")
+      for entry in entries {
+        let (first, end) = (UInt64(bytes.uint32(at: entry)), UInt64(bytes.uint32(at: entry + 4)))
+        if first < end { snapshot.madeFunctions.append(MadeFunction(address: base &+ first, end: base &+ end)) }
+      }
+      guard entries.count == count else { return }
+      place += description + native + count * size + padding
+    }
+  }
+
   // MARK: Mozilla's streams. Source: rust-minidump, the description of its format
 
   /// Reads a list of at most 20 records, each with numbers of 64 bits and then five texts that end with a NUL.

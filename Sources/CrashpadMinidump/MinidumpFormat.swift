@@ -21,6 +21,8 @@ package enum MinidumpFormat {
   package static let threadNameSize = 12
   package static let crashpadInfoSize = 64
   package static let moduleCrashpadInfoSize = 28
+  /// The record of a module as it was before the list of annotation objects, its last member.
+  package static let oldModuleCrashpadInfoSize = 20
 
   package static let contextARM64Size = 912
   package static let contextAMD64Size = 1232
@@ -29,6 +31,9 @@ package enum MinidumpFormat {
   package static let contextRISCV64Size = 528
   package static let contextPPC64Size = 1152
   package static let contextMIPSSize = 600
+
+  /// EXC_CRASH among the parameters of Mach exceptions
+  package static let machCrash: UInt64 = 10
 
   package static let fixedFileInfoSignature: UInt32 = 0xfeef_04bd
 

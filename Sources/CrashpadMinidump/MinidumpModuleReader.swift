@@ -71,6 +71,8 @@ extension MinidumpReader {
       let isZero = id.count <= 64 && bytes.array(in: id).allSatisfy { $0 == 0 }
       if !isZero { module.identity = .buildID(SnapshotBytes(inputOffset: id.offset, count: id.count)) }
     case MinidumpFormat.codeViewPDB20 where range.count >= 16:
+      let time = bytes.uint32(at: range.offset + 8)
+      if time != 0 { module.oldPDB = ModuleSnapshot.OldPDB(time: time, age: bytes.uint32(at: range.offset + 12)) }
       module.debugName = name(from: range.offset + 16, to: range.end, bytes)
     case let kind:
       findings.append(

@@ -171,6 +171,7 @@ package struct MinidumpReader {
     static let threadName = 64
     static let module = 512
     static let memory = 32
+    static let function = 16
     static let annotation = 48
     static let handle = 64
   }

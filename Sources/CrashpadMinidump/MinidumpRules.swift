@@ -25,6 +25,8 @@ package enum MinidumpRules {
   package static let stringEncoding = Rule("string-encoding", .warning, "A string is not well-formed UTF-16")
   package static let stringUnterminated = Rule("string-unterminated", .note, "A string has no NUL at its end")
   package static let contextOutside = Rule("context-outside", .error, "A thread's registers are outside the file")
+  package static let missingContext = Rule(
+    "context-missing", .note, "The description of a thread's registers has no place in the file")
   package static let unknownContext = Rule(
     "unknown-context", .warning, "The size or flags of a thread's registers do not match the architecture")
   package static let memoryOutside = Rule(
@@ -44,7 +46,7 @@ package enum MinidumpRules {
   package static let all = [
     tooShort, badSignature, badVersion, directoryOutside, streamOutside, streamTooShort, duplicateStream,
     overlappingStreams, missingStream, misaligned, countTooLarge, tooManyEntries, stringOutside, stringLength,
-    stringEncoding, stringUnterminated, contextOutside, unknownContext, memoryOutside, missingMemory,
+    stringEncoding, stringUnterminated, contextOutside, missingContext, unknownContext, memoryOutside, missingMemory,
     unknownArchitecture,
     codeViewOutside, unknownCodeView, annotationOutside, moduleIndex,
   ]

@@ -152,7 +152,7 @@ package struct MinidumpStreamRow: Sendable {
     MinidumpStreamRow(10, "CommentA", .drop),
     MinidumpStreamRow(11, "CommentW", .drop),
     MinidumpStreamRow(12, "HandleData", .drop, read: { $0.readHandles($1, $2) }),
-    MinidumpStreamRow(13, "FunctionTable", .drop),
+    MinidumpStreamRow(13, "FunctionTable", .drop, read: { $0.readFunctionTables($1, $2) }),
     MinidumpStreamRow(17, "ThreadInfoList", .drop),
     MinidumpStreamRow(18, "HandleOperationList", .drop),
     MinidumpStreamRow(19, "Token", .drop),

@@ -91,7 +91,11 @@ extension MinidumpReader {
     }
     let words = (0..<min(count, 15)).map { bytes.uint64(at: offset + 40 + 8 * $0) }
     let kind = exceptionKind(number, words)
-    let code = kind == .linuxSignal ? snapshot.system.architecture.commonSignal(number) : number
+    // Crashpad's handler for EXC_CRASH writes the exception that the crash came of, or 0 if it came of a signal alone.
+    let isCrash = kind == .mach && number == 0 && words.first == MinidumpFormat.machCrash
+    let code =
+      kind == .linuxSignal
+      ? snapshot.system.architecture.commonSignal(number) : isCrash ? UInt32(MinidumpFormat.machCrash) : number
     // A Mach exception has codes of 64 bits on all processors.
     let codes = kind == .windows ? words.map(narrowed) : words
     var exception = ExceptionSnapshot(kind: kind, threadID: UInt64(bytes.uint32(at: offset)), code: code)
@@ -102,6 +106,8 @@ extension MinidumpReader {
     if isOfThread, exception.info == 0, codes.isEmpty, !streams.contains(where: { $0.type == .crashpadInfo }) {
       exception.isInfoKnown = false
     }
+    // LLDB writes 0 for a thread that stopped without a signal.
+    if kind == .linuxSignal, code == 0 { exception.isInfoKnown = false }
     // Windows has the instruction in the record, and the address that was accessed as a parameter.
     let isAccess = kind == .windows && [0xc000_0005, 0xc000_0006].contains(code) && codes.count > 1
     exception.address = isAccess ? codes[1] : narrowed(bytes.uint64(at: offset + 24))
@@ -129,7 +135,12 @@ extension MinidumpReader {
   // MARK: Registers
 
   mutating func context(at field: Int, _ path: () -> String, _ bytes: RawSpan) -> CPUContext? {
-    if location(at: field, bytes).size == 0 { return nil }
+    let place = location(at: field, bytes)
+    if place.size == 0 { return nil }
+    if place.isNowhere {
+      findings.append(Finding(MinidumpRules.missingContext, at: field, path: path()))
+      return nil
+    }
     guard let range = range(ofLocationAt: field, of: field, MinidumpRules.contextOutside, path, bytes) else {
       return nil
     }

@@ -17,13 +17,15 @@ extension MinidumpRedactor {
     guard let modules = place(at: offset + 44, bytes), knownPlaces.insert(modules.offset).inserted else { return }
     for entry in claimEntries(of: modules, at: offset + 44, size: 12, bytes) ?? [] {
       claims.copy(entry, 12)
-      guard let info = place(at: entry + 4, bytes), info.count >= MinidumpFormat.moduleCrashpadInfoSize,
+      guard let info = place(at: entry + 4, bytes), info.count >= MinidumpFormat.oldModuleCrashpadInfoSize,
         knownPlaces.insert(info.offset).inserted
       else { continue }
-      claims.copy(info.offset, MinidumpFormat.moduleCrashpadInfoSize)
+      let hasObjects = info.count >= MinidumpFormat.moduleCrashpadInfoSize
+      let size = hasObjects ? MinidumpFormat.moduleCrashpadInfoSize : MinidumpFormat.oldModuleCrashpadInfoSize
+      claims.copy(info.offset, size)
       claimMessages(at: info.offset + 4, bytes)
       claimAnnotations(at: info.offset + 12, size: 8, bytes)
-      claimAnnotations(at: info.offset + 20, size: 12, bytes)
+      if hasObjects { claimAnnotations(at: info.offset + 20, size: 12, bytes) }
     }
   }
 

@@ -22,6 +22,15 @@ public struct MemoryRegion: Sendable, Hashable {
   }
 }
 
+/// A function that a program made while it ran, and told Windows of.
+package struct MadeFunction: Sendable, Hashable {
+  package let address: UInt64
+  /// The address behind its last byte.
+  package let end: UInt64
+
+  package init(address: UInt64, end: UInt64) { (self.address, self.end) = (address, end) }
+}
+
 /// A range of the address space with its state, as in the memory info lists of Windows and Breakpad.
 package struct MemoryMapRegion: Sendable, Hashable {
   package var address: UInt64

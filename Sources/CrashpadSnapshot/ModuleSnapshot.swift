@@ -26,6 +26,8 @@ public struct ModuleSnapshot: Sendable {
   package var fileVersion: FileVersion?
   /// The id of the build; nil if it has none.
   public var identity: Identity?
+  /// The id of a PDB in the format 2.00, which has no GUID.
+  package var oldPDB: OldPDB?
   /// The name by which debug information is searched.
   public var debugName: SnapshotBytes?
 
@@ -64,6 +66,14 @@ public struct ModuleSnapshot: Sendable {
     case uuid(UUIDBytes, age: UInt32)
     /// The ELF note NT_GNU_BUILD_ID.
     case buildID(SnapshotBytes)
+  }
+
+  package struct OldPDB: Sendable, Hashable {
+    /// The time of the first link, in seconds since 1970.
+    package let time: UInt32
+    package let age: UInt32
+
+    package init(time: UInt32, age: UInt32) { (self.time, self.age) = (time, age) }
   }
 
   package init() {}

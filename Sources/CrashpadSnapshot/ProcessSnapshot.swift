@@ -40,6 +40,8 @@ public struct ProcessSnapshot: Sendable {
   /// Memory meant only for the intermediate dump (`kModuleIntermediateDumpExtraMemoryRegions`).
   package var intermediateDumpExtraMemory: [MemoryRegion] = []
   package var memoryMap: [MemoryMapRegion] = []
+  /// The functions that a program made while it ran, in recorded order; they may overlap.
+  package var madeFunctions: [MadeFunction] = []
 
   /// Process annotations, sorted by the bytes of their names, each name once.
   public var annotations: [Annotation] = []

@@ -34,7 +34,8 @@ extension ExceptionSnapshot {
 
   /// Nil for a signal that no process sent, and for one whose si_code is not known.
   package var sending: Sending? {
-    guard kind == .linuxSignal, isInfoKnown, !isSimulated else { return nil }
+    // kill() with 0 sends nothing.
+    guard kind == .linuxSignal, code != 0, isInfoKnown, !isSimulated else { return nil }
     return Sending(rawValue: Int32(bitPattern: info))
   }
 

@@ -17,7 +17,8 @@ struct ServerPaths {
     let isName = FileName(identity.debugName) != nil && !identity.debugName.hasPrefix(".")
     name = isName ? identity.debugName : nil
     buildID = identity.buildID.count > 1 ? hexadecimalDigits(identity.buildID) : nil
-    uuid = identity.buildID.isEmpty ? identity.debugID.map { $0.text.prefix(32).lowercased() } : nil
+    let id = identity.buildID.isEmpty ? identity.debugID : nil
+    uuid = id.flatMap { $0.isOfOldPDB ? nil : $0.text.prefix(32).lowercased() }
   }
 
   /// No file has a longer name, neither on a server nor in the cache: ids and names come from dumps.

@@ -259,8 +259,8 @@ package final class SymbolUploads {
     }
     // The age may follow the UUID.
     return root.elements.contains { file in
-      let uuid = file["debugId"]?.string.flatMap { UUIDBytes(text: String($0.prefix(36))) }
-      return uuid != nil && uuid == id?.uuid
+      guard let id, let other = file["debugId"]?.string.flatMap({ DebugID(text: $0) }) else { return false }
+      return id.isOfSameLink(as: other)
     }
   }
 }

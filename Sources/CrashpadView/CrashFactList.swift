@@ -273,7 +273,8 @@ package struct CrashFactList: Sendable {
 
   private func identity(_ index: Int) -> String? {
     let module = view.module(index)
-    return module.identity.map { (module.isBuildID ? "build id " : "UUID ") + $0 }
+    let kind = module.isBuildID ? "build id" : module.uuid == nil ? "PDB" : "UUID"
+    return module.identity.map { "\(kind) \($0)" }
   }
 
   private var zone: String {

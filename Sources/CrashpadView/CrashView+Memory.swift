@@ -43,6 +43,8 @@ extension CrashView {
 
   /// The regions of the address space, captured or not.
   package var memoryMap: [MemoryMapRegion] { snapshot.memoryMap }
+  /// The number of functions that the program made while it ran, and told the system of.
+  package var madeFunctionCount: Int { snapshot.madeFunctions.count }
 
   /// All captured ranges, by address.
   package var memory: [MemoryRange] {

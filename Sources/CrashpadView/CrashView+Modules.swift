@@ -94,7 +94,7 @@ extension CrashView {
     case .uuid(let uuid, let age): return age == 0 ? uuid.text : "\(uuid.text) age \(age)"
     case .buildID(let content):
       return hexadecimalDigits(dump.file.withBytes { snapshot.bytes(of: content, in: $0) })
-    case nil: return nil
+    case nil: return module.oldPDB.map { "\(hexadecimal(UInt64($0.time), width: 8)) age \($0.age)" }
     }
   }
 
@@ -190,6 +190,7 @@ extension SymbolRefusal.Reason {
   package var words: String {
     switch self {
     case .otherBuild(let id): "other build \(TextFormat.printable(id))"
+    case .otherCode(let id): "other build, code id \(id.text)"
     case .noIdentity: "no build id"
     case .otherChecksum: "other checksum"
     case .unknownFormat: "unknown format"
@@ -200,6 +201,7 @@ extension SymbolRefusal.Reason {
     case .notAFile: "no regular file"
     case .compressed(let text): text
     case .noSymbolFiles: "no symbol files"
+    case .onlyPDBs: "PDBs alone; dump_syms makes a .sym of each"
     case .tooManyFiles(let most): "more than \(most) files"
     case .sharedCache(let finding): finding.sentence
     case .cachePart: "a part of a shared cache"

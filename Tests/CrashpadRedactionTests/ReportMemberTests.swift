@@ -16,7 +16,8 @@ struct ReportMemberTests {
   ]
   /// Members that only dumps have.
   static let dumps: Set<String> = [
-    "unloadedModules", "extraMemory", "intermediateDumpExtraMemory", "memoryMap", "annotations", "handles", "assertion",
+    "unloadedModules", "extraMemory", "intermediateDumpExtraMemory", "memoryMap", "madeFunctions", "modules.oldPDB",
+    "annotations", "handles", "assertion",
     "crashInfo", "bootArguments", "softErrors", "linux", "arena",
     "system.cpuVendor", "system.processor", "system.cpuCount", "system.crashpadUptime", "system.timeZone",
     "modules.timestamp", "modules.dylibVersion", "modules.sourceVersion", "modules.fileVersion",

@@ -52,6 +52,7 @@ struct OutermostFrameTests {
 
       """
     var process = try TestProcess(.x86_64, symbolFiles: [text])
+    process.snapshot.system.operatingSystem = .linux
     process.module("ld.so", at: 0x40_0000, size: 0x1000, id: id)
     process.memory(at: 0x7000, [1, 0x40_0000 + place, 1, 0x7ffe_0000, 0])
     let walk = process.walk(FrameRegisters(.x86_64, [16: 0x40_0110, 7: 0x7000, 6: 0]))

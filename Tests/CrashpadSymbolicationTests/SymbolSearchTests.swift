@@ -75,6 +75,59 @@ struct SymbolSearchTests {
     #expect(found.refused.first?.reason == .otherBuild(Self.otherID))
   }
 
+  /// - Parameters:
+  ///   - age: that of the file; the module has age 1.
+  ///   - code: the code id of the file; the module has 5F00112233000.
+  @Test(
+    "The age of a PDB and the code id tell the builds of a module of Windows apart",
+    arguments: [
+      ("1", nil, true), ("0", nil, true), ("", nil, true), ("8", nil, false), ("11", nil, false),
+      ("1", "5F00112233000", true), ("1", "5f00112233000", true), ("8", "5F00112233000", true),
+      ("1", "5F00112334000", false), ("1", "5F00112233001", false), ("8", "5F00112334000", false),
+      // Code ids of other systems say nothing of a module of Windows.
+      ("1", "A0A1A2A3A4A5A6A7A8A9AAABACADAEAFB0B1B2B3", true), ("8", "A0A1A2A3A4A5A6A7A8A9AAABACADAEAFB0B1B2B3", false),
+    ], [true, false])
+  func age(_ file: (age: String, code: String?, isBuild: Bool), _ isFolder: Bool) throws {
+    let digits = Self.id.prefix(32)
+    let folder = try TemporaryFolder()
+    let info = file.code.map { "INFO GENERATOR a writer\nINFO CODE_ID \($0) App.exe\n" } ?? ""
+    let path = try folder.write(
+      "any.sym", "MODULE windows x86_64 \(digits)\(file.age) App.pdb\n\(info)FUNC 100 20 0 main\n")
+    let module = ModuleIdentity(
+      path: "C:\\App.exe", debugName: "App.pdb", debugID: DebugID(text: digits + "1"), isOfWindows: true,
+      codeID: WindowsCodeID(timestamp: 0x5f00_1122, size: 0x33000))
+    let found = SymbolSearch(paths: [isFolder ? folder.path : path], looksInSystem: false).find(module)
+    #expect(found.files.map(\.path) == (file.isBuild ? [path] : []))
+    #expect(found.refused.map(\.path) == (file.isBuild ? [] : [path]))
+    guard !file.isBuild else { return }
+    let isCode = file.code?.count == 13
+    let reason: SymbolRefusal.Reason =
+      try isCode
+      ? .otherCode(#require(file.code.flatMap { WindowsCodeID(text: $0) })) : .otherBuild(digits + file.age)
+    #expect(found.refused.map(\.reason) == [reason])
+  }
+
+  @Test("A PDB of the format 2.00 has a time and an age", arguments: ["App.pdb/458B3F981/App.sym", "any.sym"])
+  func oldPDB(_ place: String) throws {
+    let folder = try TemporaryFolder()
+    func found(_ time: UInt32, age: UInt32) -> SymbolMatches {
+      let module = ModuleIdentity(
+        path: "C:\\App.exe", debugName: "App.pdb", debugID: DebugID(oldPDB: time, age: age), isOfWindows: true)
+      return SymbolSearch(paths: [folder.path], looksInSystem: false).find(module)
+    }
+    let path = try folder.write(place, "MODULE windows x86 458B3F981 App.pdb\nFUNC 100 20 0 main\n")
+    #expect(found(0x458b_3f98, age: 1).files.map(\.path) == [path])
+    #expect(found(0x458b_3f98, age: 2).files.isEmpty && found(0x458b_3f99, age: 1).files.isEmpty)
+  }
+
+  @Test("The ages of ids of other systems say nothing", arguments: ["0", "1", "2", ""])
+  func ageElsewhere(_ age: String) throws {
+    let folder = try TemporaryFolder()
+    let path = try folder.write("any.sym", Self.sym(Self.id.prefix(32) + age))
+    let found = SymbolSearch(paths: [folder.path], looksInSystem: false).find(Self.identity)
+    #expect(found.files.map(\.path) == [path])
+  }
+
   @Test(
     "A file at the place of an id that can't be used does not hide one elsewhere in the folder",
     arguments: [sym(otherID), "", "MODULE"], [true, false])
@@ -117,6 +170,21 @@ struct SymbolSearchTests {
     // That it has none is not known of a folder with a file that can't be read.
     #expect(search.faults.findings.map { $0.file.lastComponent?.string } == ["x.sym"])
     #expect(search.faults.findings.map { "\($0.finding)".contains("UTF-16") } == [true])
+  }
+
+  @Test("A folder with PDBs alone says that they have to be converted", arguments: [true, false])
+  func onlyPDBs(_ isIndexed: Bool) throws {
+    let folder = try TemporaryFolder()
+    _ = try folder.write("tree/Other.pdb", "Microsoft C/C++ MSF 7.00\r\n\u{1a}DS")
+    var store = IndexStore(folder.path.appending("indexes"))
+    (store.thresholds.entries, store.thresholds.age) = (1, 0)
+    for _ in 0..<2 {
+      let search = SymbolSearch(
+        paths: [folder.path.appending("tree")], looksInSystem: false, indexes: isIndexed ? store : nil)
+      #expect(search.find(Self.identity).files.isEmpty)
+      #expect(search.faults.findings.map { $0.finding.rule.code } == ["no-symbol-files"])
+      #expect(search.faults.findings.allSatisfy { "\($0.finding)".contains("dump_syms") })
+    }
   }
 
   @Test("A file that is no symbol file is refused")

@@ -40,7 +40,8 @@ struct SnapshotPartTests {
       "systemTime": members("process", "system_time_us"), "system": members("system"), "threads": members("threads"),
       "modules": members("modules"), "unloadedModules": members("unloaded_modules"), "exception": members("exception"),
       "extraMemory": members("memory"), "intermediateDumpExtraMemory": members("intermediate_dump_memory"),
-      "memoryMap": members("memory_map"), "annotations": members("annotations"),
+      "memoryMap": members("memory_map"), "madeFunctions": members("made_function_count"),
+      "annotations": members("annotations"),
       "reportID": members("process", "report_id"), "clientID": members("process", "client_id"),
       "linux": members("linux_files"), "report": members("report"), "handles": members("handles"),
       "assertion": members("assertion"), "crashInfo": members("mac_crash_info"),
@@ -116,7 +117,7 @@ struct SnapshotPartTests {
       [
         "name": "name", "address": "address", "size": "size", "fileType": "type", "timestamp": "timestamp",
         "dylibVersion": "version", "sourceVersion": "version",
-        "fileVersion": "version", "identity": "identity", "debugName": "debug_name",
+        "fileVersion": "version", "identity": "identity", "oldPDB": "identity", "debugName": "debug_name",
         "simpleAnnotations": "annotations", "annotationObjects": "annotation_objects", "messages": "messages",
         "bundleID": "bundle_id", "bundleVersion": "bundle_version", "architecture": "architecture",
       ]))

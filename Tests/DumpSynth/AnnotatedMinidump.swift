@@ -21,6 +21,8 @@ public struct AnnotatedMinidump: Sendable {
   public var modules: [Module] = []
   /// As it stands in the file.
   public var clientID = [UInt8](0x10..<0x20)
+  /// Whether the records of modules are those of Crashpad before it had annotation objects.
+  public var hasOldModules = false
   /// Whether there is a stream of Crashpad's at all.
   public var hasCrashpadInfo = true
 
@@ -70,7 +72,8 @@ public struct AnnotatedMinidump: Sendable {
     for (index, module) in modules.enumerated() {
       if module.messages.isEmpty, module.simple.isEmpty, module.objects.isEmpty { continue }
       let content =
-        Bytes.of(UInt32(1)) + file.list(module.messages) + file.dictionary(module.simple) + file.objects(module.objects)
+        Bytes.of(UInt32(1)) + file.list(module.messages) + file.dictionary(module.simple)
+        + (hasOldModules ? [] : file.objects(module.objects))
       links += Bytes.of(UInt32(index)) + file.put(content)
       count += 1
     }

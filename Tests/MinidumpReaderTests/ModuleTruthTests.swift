@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import CrashpadBytes
 import DumpSynth
 import CrashpadMinidump
 import CrashpadSnapshot
@@ -44,7 +45,7 @@ struct ModuleTruthTests {
     }
   }
 
-  @Test("An older CodeView record has a name and no identity")
+  @Test("An older CodeView record has a name, and a time in place of a GUID")
   func oldCodeView() throws {
     let dump = Example.small(.x86, .windows)
     let reading = Reading(dump.writing(0x3031_424e, width: 4, at: dump.value("moduleList[0].codeView.rva")))
@@ -52,6 +53,11 @@ struct ModuleTruthTests {
     #expect(reading.codes == [])
     #expect(module.identity == nil)
     #expect(module.debugName != nil)
+    let record = dump.value("moduleList[0].codeView.rva")
+    let (time, age) = withBytes(dump.bytes) { ($0.uint32(at: record + 8), $0.uint32(at: record + 12)) }
+    #expect(module.oldPDB == ModuleSnapshot.OldPDB(time: time, age: age))
+    let whole = Reading(dump.bytes).snapshot?.modules
+    #expect(whole?.allSatisfy { $0.oldPDB == nil } == true)
   }
 
   @Test("A GUID of zeros is no identity")

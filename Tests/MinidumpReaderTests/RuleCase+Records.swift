@@ -35,6 +35,9 @@ extension RuleCase {
       RuleCase(
         MinidumpRules.contextOutside, "Exception.ThreadContext", at: linux.field("exception.context.size").offset,
         linux.setting("exception.context.size", to: 0xffff_ffff)),
+      RuleCase(
+        MinidumpRules.missingContext, "ThreadList[0].ThreadContext",
+        at: linux.field("threadList[0].context.size").offset, linux.setting("threadList[0].context.rva", to: 0)),
       context(.x86_64, flags: 0x1f, at: 0x30), context(.arm64, flags: 0x0010_001f, at: 0),
       context(.arm64Old, flags: 6, at: 0, width: 8), context(.x86, flags: 0x3f, at: 0), context(.arm, flags: 6, at: 0),
       context(.x86_64, size: 1231), context(.arm64, size: 795), context(.arm64Old, size: 795), context(.x86, size: 203),
@@ -106,7 +109,7 @@ extension RuleCase {
       outside("crashpadInfo.modules[0].objects[0].value", path),
       RuleCase(
         MinidumpRules.annotationOutside, path, at: linux.field("crashpadInfo.modules[0].size").offset,
-        linux.setting("crashpadInfo.modules[0].size", to: 27)),
+        linux.setting("crashpadInfo.modules[0].size", to: 19)),
       RuleCase(
         MinidumpRules.annotationOutside, "CrashpadInfo.SimpleAnnotations",
         at: linux.value("crashpadInfo.annotations[0].key.rva"),

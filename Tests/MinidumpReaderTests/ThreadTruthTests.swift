@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import CrashpadBytes
 import DumpSynth
+import CrashpadMeaning
 import CrashpadMinidump
 import CrashpadSnapshot
 import Testing
@@ -173,6 +174,29 @@ struct ThreadTruthTests {
     let mach = try exception(Example.small(.x86, .macos), 11, at: extended, [11, extended])
     #expect(mach.address == 0x45 && mach.codes == [11, extended])
     #expect(try exception(Example.small(.x86_64, .windows), 0x8000_0003, at: extended, []).address == extended)
+  }
+
+  @Test("A Mach exception of Crashpad's that came of a signal alone is EXC_CRASH")
+  func signalAlone() throws {
+    let dump = Example.small(.x86_64, .macos)
+    func described(_ code: UInt32, _ parameters: [UInt64]) throws -> String {
+      let system = try #require(Reading(dump.bytes).snapshot).system
+      return try ExceptionDescription(exception(dump, code, at: 0x1000, parameters), system).title
+    }
+    #expect(try described(0, [10, 0x600_0000, 0]) == "EXC_CRASH (SIGABRT)")
+    #expect(try described(0, [10, 0xb00_0000, 0]) == "EXC_CRASH (SIGSEGV)")
+    #expect(try exception(dump, 0, at: 0x1000, [10, 0x600_0000, 0]).codes == [10, 0x600_0000, 0])
+    // The exception that the crash came of, and records of other writers.
+    #expect(try exception(dump, 1, at: 0x10, [10, 0xb10_0001, 0x10]).code == 1)
+    #expect(try exception(dump, 0, at: 0x1000, [0, 10]).code == 0)
+    #expect(try exception(Example.small(.x86_64, .windows), 0, at: 0x1000, [10, 0x600_0000, 0]).code == 0)
+  }
+
+  @Test("A thread that stopped without a signal was sent none, and keeps its address")
+  func noSignal() throws {
+    let exception = try exception(Example.small(.x86_64, .linux), 0, at: 0x40_0582, [])
+    #expect(exception.sender == nil && exception.sending == nil && !exception.isInfoKnown)
+    #expect(exception.address == 0x40_0582)
   }
 
   @Test("Without SystemInfo the registers say which processor it is", arguments: MinidumpProcessor.allCases)

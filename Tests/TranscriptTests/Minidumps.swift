@@ -159,6 +159,7 @@ extension Samples {
     "damaged-string-encoding.dmp": pointedTo("moduleList[1].name.rva", offset: 6, 0xd83d, width: 2),
     "damaged-string-unterminated.dmp": pointedTo("moduleList[1].name.rva", 20, width: 4),
     "damaged-context-outside.dmp": field("threadList[1].context.rva", 0xffff_0000),
+    "damaged-context-missing.dmp": field("threadList[1].context.rva", 0),
     "damaged-unknown-context.dmp": field("threadList[1].context.size", 100),
     "damaged-memory-outside.dmp": field("memoryList[2].rva", 0xffff_0000),
     "damaged-memory-missing.dmp": field("memoryList[2].rva", 0),

@@ -145,11 +145,14 @@ extension SymbolContents.Breakpad {
     let file: BreakpadFile
     do { file = try BreakpadFile(input) } catch { throw SymbolFileIdentity.UnknownFormat() }
     var counts = BreakpadCounts()
-    input.withBytes { counts.read($0) }
+    let codeID = input.withBytes { bytes in
+      counts.read(bytes)
+      return BreakpadIndex.codeID(bytes) ?? ""
+    }
     try input.checkReading()
     module = BreakpadModule(
       operatingSystem: file.operatingSystem, architecture: file.architecture, debugID: file.debugID,
-      codeID: counts.codeID, name: file.name)
+      codeID: codeID, name: file.name)
     (functions, publics, frameRules) = (file.functions.count, file.publics.count, file.frameRules.count)
     (files, lines, inlinedCalls, inlineOrigins) = (counts.files, counts.lines, counts.calls, counts.origins)
     findings = file.findings
@@ -162,7 +165,6 @@ private struct BreakpadCounts {
   var lines = 0
   var calls = 0
   var origins = 0
-  var codeID = ""
 
   mutating func read(_ bytes: RawSpan) {
     var offset = 0
@@ -178,8 +180,6 @@ private struct BreakpadCounts {
           calls += 1
         } else if line.skip("INLINE_ORIGIN ", in: bytes) {
           origins += 1
-        } else if codeID.isEmpty, line.skip("INFO CODE_ID ", in: bytes), let id = line.word(in: bytes) {
-          codeID = bytes.text(in: id)
         }
       default: break
       }

@@ -37,6 +37,8 @@ package struct SymbolFileIdentity: Sendable {
   package let debugIDs: [DebugID]
   /// NT_GNU_BUILD_ID of an ELF file.
   package let buildID: [UInt8]
+  /// The code id of a file of Windows, or that which a Breakpad file names; nil if there is none.
+  package let codeID: WindowsCodeID?
 
   /// Detects the format from the first bytes. Throws `Errno`, `SymbolInputs.Compressed` or `SymbolFileIdentity.UnknownFormat`.
   static func format(of path: FilePath) throws -> Format {
@@ -108,10 +110,10 @@ package struct SymbolFileIdentity: Sendable {
       let file: ElfFile
       do { file = try ElfFile(open(), "") } catch is ElfFile.NotElf { throw SymbolFileIdentity.UnknownFormat() }
       try file.input?.checkReading()
-      buildID = file.buildID
+      (buildID, codeID) = (file.buildID, nil)
       debugIDs = DebugID(buildID: file.buildID).map { [$0] } ?? []
     case .machO:
-      buildID = []
+      (buildID, codeID) = ([], nil)
       if !isUnpacked, let uuid = unsafe MachOFile.uuid(inStart: start.span.bytes) {
         debugIDs = [DebugID(uuid: uuid)]
         return
@@ -123,23 +125,30 @@ package struct SymbolFileIdentity: Sendable {
       debugIDs = slices.compactMap { $0.uuid.map { DebugID(uuid: $0) } }
     case .pe:
       let file = try open()
-      let identity = file.withBytes { bytes in PEFile(bytes).map { $0.programDatabase(bytes)?.id } }
+      let ids = file.withBytes { bytes in
+        PEFile(bytes).map { file in
+          let code = WindowsCodeID(timestamp: file.timestamp, size: UInt64(file.imageSize))
+          return (debug: file.programDatabase(bytes)?.id, code: code)
+        }
+      }
       try file.checkReading()
-      guard let identity else { throw SymbolFileIdentity.UnknownFormat() }
-      buildID = []
-      debugIDs = identity.map { [$0] } ?? []
+      guard let ids else { throw SymbolFileIdentity.UnknownFormat() }
+      (buildID, codeID) = ([], ids.code)
+      debugIDs = ids.debug.map { [$0] } ?? []
     case .sharedCache:
-      buildID = []
+      (buildID, codeID) = ([], nil)
       let file = try open()
       let header = file.withBytes { SharedCacheHeader($0) }
       try file.checkReading()
       debugIDs = header.map { $0.isPart ? [] : $0.images.map { DebugID(uuid: $0.uuid) } } ?? []
     case .breakpad:
       buildID = []
+      codeID = unsafe BreakpadIndex.codeID(start.span.bytes).flatMap { WindowsCodeID(text: $0) }
       let text = start.dropFirst(unsafe start.span.bytes.markOfUTF8)
       let line = String(decoding: text.prefix { $0 != 0x0a && $0 != 0x0d }, as: UTF8.self)
       let words = line.split(separator: " ")
-      debugIDs = words.count > 3 ? DebugID(text: String(words[3])).map { [$0] } ?? [] : []
+      let id = words.count > 3 ? String(words[3]) : ""
+      debugIDs = (DebugID(text: id) ?? DebugID(oldPDBText: id)).map { [$0] } ?? []
     }
   }
 }

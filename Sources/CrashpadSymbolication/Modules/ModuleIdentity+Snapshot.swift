@@ -16,7 +16,7 @@ extension ModuleIdentity {
     case .buildID(let content):
       buildID = file.withBytes { snapshot.bytes(of: content, in: $0) }
       id = DebugID(buildID: buildID)
-    case nil: id = nil
+    case nil: id = module.oldPDB.map { DebugID(oldPDB: $0.time, age: $0.age) }
     }
     // The path may not be UTF-8, but must still lead to the file.
     var path = module.name.map { name in file.withBytes { ArgumentText.text(snapshot.bytes(of: name, in: $0)) } }
@@ -29,9 +29,18 @@ extension ModuleIdentity {
     }
     // The name in a report says nothing of the file that has it on this machine: any system has a libc.so.6.
     let isOfThisMachine = snapshot.report == nil || id != nil
+    let isOfWindows = snapshot.system.operatingSystem == .windows
     self.init(
       path: path ?? "", debugName: text(module.debugName) ?? text(module.name), debugID: id, buildID: buildID,
-      mayBeLocal: isOfThisMachine && [.linux, .android, .unknown].contains(snapshot.system.operatingSystem))
+      mayBeLocal: isOfThisMachine && [.linux, .android, .unknown].contains(snapshot.system.operatingSystem),
+      isOfWindows: isOfWindows, codeID: isOfWindows ? WindowsCodeID(module) : nil)
+  }
+}
+
+extension WindowsCodeID {
+  fileprivate init?(_ module: ModuleSnapshot) {
+    guard let timestamp = module.timestamp.flatMap({ UInt32(exactly: $0) }), let size = module.size else { return nil }
+    self.init(timestamp: timestamp, size: size)
   }
 }
 

@@ -7,10 +7,28 @@ package import CrashpadSnapshot
 package struct DebugID: Sendable, Hashable {
   package let uuid: UUIDBytes
   package let age: UInt32
+  /// Whether it is that of a PDB in the format 2.00, which has a time in place of a GUID. The time is the first part of the UUID.
+  package let isOfOldPDB: Bool
 
   package init(uuid: UUIDBytes, age: UInt32 = 0) {
     self.uuid = uuid
     self.age = age
+    isOfOldPDB = false
+  }
+
+  /// The id of a PDB in the format 2.00.
+  package init(oldPDB time: UInt32, age: UInt32) {
+    uuid = UUIDBytes(high: UInt64(time) << 32, low: 0)
+    self.age = age
+    isOfOldPDB = true
+  }
+
+  /// Parses that id in a MODULE record: eight hexadecimal digits of the time, and the age.
+  package init?(oldPDBText text: String) {
+    guard text.utf8.count > 8, text.utf8.count <= 16, let time = UInt32(text.prefix(8), radix: 16),
+      let age = UInt32(text.dropFirst(8), radix: 16)
+    else { return nil }
+    self.init(oldPDB: time, age: age)
   }
 
   /// The id of an ELF file; nil if the build id is empty. The bytes are read as a GUID, whose first three parts are
@@ -22,6 +40,11 @@ package struct DebugID: Sendable, Hashable {
     var halves: [UInt64] = [0, 0]
     for (index, place) in order.enumerated() { halves[index / 8] = halves[index / 8] << 8 | UInt64(bytes[place]) }
     self.init(uuid: UUIDBytes(high: halves[0], low: halves[1]))
+  }
+
+  /// Whether two ids of a PDB are of one link. The age of a PDB is at least 1; writers that do not know it leave 0.
+  package func isOfSameLink(as other: DebugID) -> Bool {
+    uuid == other.uuid && isOfOldPDB == other.isOfOldPDB && (age == other.age || age == 0 || other.age == 0)
   }
 
   /// Parses the form in MODULE records and the folders of symbol stores: 32 hexadecimal digits and the age without
@@ -36,8 +59,31 @@ package struct DebugID: Sendable, Hashable {
   }
 
   package var text: String {
-    hexadecimal(uuid.high, width: 16).uppercased() + hexadecimal(uuid.low, width: 16).uppercased()
+    if isOfOldPDB {
+      return (hexadecimal(uuid.high >> 32, width: 8) + String(age, radix: 16)).uppercased()
+    }
+    return hexadecimal(uuid.high, width: 16).uppercased() + hexadecimal(uuid.low, width: 16).uppercased()
       + String(age, radix: 16).uppercased()
+  }
+}
+
+/// The id of one build of a program or library of Windows: the linker's time and the size in memory.
+package struct WindowsCodeID: Sendable, Hashable {
+  /// Eight upper-case hexadecimal digits of the time, and those of the size.
+  package let text: String
+
+  /// Nil without a time or a size: writers that do not know them leave zeros.
+  package init?(timestamp: UInt32, size: UInt64) {
+    guard timestamp != 0, size != 0 else { return nil }
+    text = (hexadecimal(UInt64(timestamp), width: 8) + hexadecimal(size)).uppercased()
+  }
+
+  /// Parses the form in INFO CODE_ID records; nil for the ids of other systems.
+  package init?(text: String) {
+    guard text.utf8.count > 8, let time = UInt32(text.prefix(8), radix: 16),
+      let size = UInt32(text.dropFirst(8), radix: 16)
+    else { return nil }
+    self.init(timestamp: time, size: UInt64(size))
   }
 }
 
@@ -52,10 +98,16 @@ package struct ModuleIdentity: Sendable, Hashable {
   package let debugName: String
   /// Whether the module may be from this machine, so that its path is searched here too.
   package let mayBeLocal: Bool
+  /// Whether the module is one of Windows: each link raises the age of its PDB, whose GUID may remain.
+  package let isOfWindows: Bool
+  /// The code id of a module of Windows; nil if the dump does not have it.
+  package let codeID: WindowsCodeID?
 
   package init(
-    path: String, debugName: String? = nil, debugID: DebugID?, buildID: [UInt8] = [], mayBeLocal: Bool = true
+    path: String, debugName: String? = nil, debugID: DebugID?, buildID: [UInt8] = [], mayBeLocal: Bool = true,
+    isOfWindows: Bool = false, codeID: WindowsCodeID? = nil
   ) {
+    (self.isOfWindows, self.codeID) = (isOfWindows, codeID)
     self.path = path
     self.mayBeLocal = mayBeLocal
     self.debugID = debugID

@@ -115,20 +115,24 @@ struct PEFile: Sendable {
   func programDatabase(_ bytes: RawSpan) -> (id: DebugID, path: String)? {
     guard let (_, range) = directory(6) else { return nil }
     for place in stride(from: range.offset, through: range.offset + range.count - 28, by: 28) {
-      // IMAGE_DEBUG_TYPE_CODEVIEW, and the signature of its record, "RSDS"
+      // IMAGE_DEBUG_TYPE_CODEVIEW, and the signature of its record, "RSDS" or "NB10"
       let (size, offset) = (Int(bytes.uint32(at: place + 16)), Int(bytes.uint32(at: place + 24)))
-      guard bytes.uint32(at: place + 12) == 2, size >= 24, offset <= bytes.byteCount - size,
-        bytes.uint32(at: offset) == 0x5344_5352
-      else { continue }
-      let high =
-        UInt64(bytes.uint32(at: offset + 4)) << 32 | UInt64(bytes.uint16(at: offset + 8)) << 16
-        | UInt64(bytes.uint16(at: offset + 10))
-      let low = bytes.uint64(at: offset + 12).byteSwapped
-      let path = bytes.array(in: ByteRange(offset: offset + 24, count: size - 24)).prefix { $0 != 0 }
-      return (
-        DebugID(uuid: UUIDBytes(high: high, low: low), age: bytes.uint32(at: offset + 20)),
-        String(decoding: path, as: UTF8.self)
-      )
+      guard bytes.uint32(at: place + 12) == 2, size >= 16, offset <= bytes.byteCount - size else { continue }
+      func path(from start: Int) -> String {
+        let path = bytes.array(in: ByteRange(offset: offset + start, count: size - start)).prefix { $0 != 0 }
+        return String(decoding: path, as: UTF8.self)
+      }
+      switch bytes.uint32(at: offset) {
+      case 0x5344_5352 where size >= 24:
+        let high =
+          UInt64(bytes.uint32(at: offset + 4)) << 32 | UInt64(bytes.uint16(at: offset + 8)) << 16
+          | UInt64(bytes.uint16(at: offset + 10))
+        let low = bytes.uint64(at: offset + 12).byteSwapped
+        return (DebugID(uuid: UUIDBytes(high: high, low: low), age: bytes.uint32(at: offset + 20)), path(from: 24))
+      case 0x3031_424e:
+        return (DebugID(oldPDB: bytes.uint32(at: offset + 8), age: bytes.uint32(at: offset + 12)), path(from: 16))
+      default: continue
+      }
     }
     return nil
   }

@@ -24,9 +24,9 @@ struct SymbolCandidates {
       // Microsoft's store has the PDB itself there.
       if name.lowercased().hasSuffix(".pdb") { names += ["\(name)/\(id.text)/\(name)"] }
       let uuid = String(id.text.prefix(32)).lowercased()
-      names += ["\(name)/mach-uuid-\(uuid)/\(name)", "_.dwarf/mach-uuid-sym-\(uuid)/_.dwarf"]
+      if !id.isOfOldPDB { names += ["\(name)/mach-uuid-\(uuid)/\(name)", "_.dwarf/mach-uuid-sym-\(uuid)/_.dwarf"] }
     }
-    if identity.buildID.isEmpty, let id = identity.debugID {
+    if identity.buildID.isEmpty, let id = identity.debugID, !id.isOfOldPDB {
       let digits = String(id.text.prefix(32))
       names += unified(digits.lowercased()) + [lldbPath(digits), "\(lldbPath(digits)).app"]
     }

@@ -57,7 +57,9 @@ extension SymbolRefusal.Reason {
   var isUnreadable: Bool {
     switch self {
     case .unreadable, .notWhole, .notAFile, .compressed, .tooManyFiles, .sharedCache, .cachePart: true
-    case .otherBuild, .noIdentity, .otherChecksum, .unknownFormat, .pdb, .otherMembers, .noSymbolFiles: false
+    case .otherBuild, .otherCode, .noIdentity, .otherChecksum, .unknownFormat, .pdb, .otherMembers, .noSymbolFiles,
+      .onlyPDBs:
+      false
     }
   }
 }

@@ -50,6 +50,9 @@ extension SymbolRefusal {
     case .otherBuild(let id):
       let own = module.flatMap { $0.buildID.isEmpty ? $0.debugID?.text : hexadecimalDigits($0.buildID) }
       return (SymbolFileRules.otherBuild, own.map { .text($0) }, .text(id))
+    case .otherCode(let id):
+      let own = module?.codeID.map { Finding.Value.text("code id \($0.text)") }
+      return (SymbolFileRules.otherBuild, own, .text("code id \(id.text)"))
     case .noIdentity: return (SymbolFileRules.noIdentity, nil, nil)
     case .otherChecksum: return (SymbolFileRules.otherChecksum, nil, nil)
     case .unknownFormat: return (SymbolFileRules.unknownFormat, nil, nil)
@@ -63,6 +66,8 @@ extension SymbolRefusal {
     case .notAFile: return (SymbolFileRules.unreadable, nil, .text("no regular file"))
     case .compressed(let text): return (SymbolFileRules.unreadable, nil, .text(text))
     case .noSymbolFiles: return (SymbolFileRules.noSymbolFiles, nil, nil)
+    case .onlyPDBs:
+      return (SymbolFileRules.noSymbolFiles, nil, .text("PDBs, which are not read; dump_syms makes a .sym of each"))
     case .tooManyFiles(let most):
       let text = "it has more than \(most) files, of which the others are not looked at"
       return (SymbolFileRules.unreadable, nil, .text(text))

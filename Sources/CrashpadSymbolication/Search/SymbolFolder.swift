@@ -22,6 +22,8 @@ final class SymbolFolder: Sendable {
     var unreadInFolders: [FilePath] = []
     /// Whether there is a symbol file, of whatever module.
     var hasSymbols = false
+    /// Whether there is a PDB, which is not read.
+    var hasPDB = false
     /// Whether there is a file or folder that can't be read, which may have symbols.
     var hasUnreadable = false
     /// The index of an earlier run, which has the rest; whether all of the folder is as it was; and the ids for which folders
@@ -139,7 +141,9 @@ final class SymbolFolder: Sendable {
     }
     (known.unread, known.unreadInFolders) = ([], [])
     if !known.hasSymbols, !known.hasUnreadable, known.files.isEmpty, known.folders.isEmpty {
-      faults.add(path, .noSymbolFiles)
+      faults.add(path, known.hasPDB ? .onlyPDBs : .noSymbolFiles)
+      // An index says nothing of them.
+      if known.hasPDB { return false }
     }
     guard let store, var contents = known.contents.take(), contents.isToBeKept(store.thresholds) else { return false }
     contents.hasSymbols = known.hasSymbols
@@ -168,6 +172,7 @@ final class SymbolFolder: Sendable {
       return identity.map { TreeContents.File(path: path, identity: $0, ids: ids, isUnread: isUnread) }
     } catch {
       let reason = SymbolRefusal.Reason(error)
+      if reason == .pdb { known.hasPDB = true }
       if reason.isUnreadable {
         faults.add(path, reason)
         known.hasUnreadable = true

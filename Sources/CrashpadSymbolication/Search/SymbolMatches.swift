@@ -41,6 +41,8 @@ package struct SymbolRefusal: Sendable {
   package enum Reason: Sendable, Hashable {
     /// It is from another build, with this id.
     case otherBuild(String)
+    /// It is from another build, with this code id of Windows.
+    case otherCode(WindowsCodeID)
     /// It has no id, and the module has one.
     case noIdentity
     /// Its CRC differs from that in `.gnu_debuglink`.
@@ -59,6 +61,8 @@ package struct SymbolRefusal: Sendable {
     case otherMembers
     /// A folder without a file in a known format.
     case noSymbolFiles
+    /// A folder with PDBs, which a tool can turn into files that are read, and without other files with symbols.
+    case onlyPDBs
     /// A folder with more files than are looked at.
     case tooManyFiles(Int)
     /// It belongs to a shared cache, or is a cache of which a part can't be used.

@@ -77,6 +77,6 @@ package struct FileSymbols: Sendable {
     let real = realPath(path) ?? path
     return ModuleIdentity(
       path: ArgumentText.text(real.bytes), debugID: own.format == .machO ? symbols.sliceID : own.debugIDs.first,
-      buildID: own.buildID)
+      buildID: own.buildID, isOfWindows: own.format == .pe, codeID: own.codeID)
   }
 }

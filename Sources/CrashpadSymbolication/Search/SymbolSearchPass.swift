@@ -150,26 +150,31 @@ struct SymbolSearchPass {
     throws
     -> Bool?
   {
-    let matches: Bool
-    if (!identity.buildID.isEmpty && !own.buildID.isEmpty) || (identity.debugID != nil && !own.debugIDs.isEmpty) {
-      matches = identity.isBuild(of: own)
-    } else if let link {
-      guard try link.matches(path) else {
-        refused.append(SymbolRefusal(path: path, reason: .otherChecksum))
-        return nil
+    let isOfName = path.lastComponent?.string == identity.debugName
+    switch identity.comparison(with: own) {
+    case .same: return true
+    case .otherID:
+      // No other module can say this of a given file that has another age of the module's PDB.
+      if !isForAll || isOfName || own.debugIDs.contains(where: { $0.uuid == identity.debugID?.uuid }) {
+        let id =
+          own.buildID.isEmpty ? own.debugIDs.map(\.text).joined(separator: ", ") : hexadecimalDigits(own.buildID)
+        refused.append(SymbolRefusal(path: path, reason: .otherBuild(id)))
       }
-      return identity.debugID == nil
-    } else if identity.debugID == nil, !isForAll || path.lastComponent?.string == identity.debugName {
-      // Neither has an id; only the path suggests that they belong together.
-      return false
-    } else {
-      if !isForAll { refused.append(SymbolRefusal(path: path, reason: .noIdentity)) }
-      return nil
-    }
-    if matches { return true }
-    if !isForAll || path.lastComponent?.string == identity.debugName {
-      let id = own.buildID.isEmpty ? own.debugIDs.map(\.text).joined(separator: ", ") : hexadecimalDigits(own.buildID)
-      refused.append(SymbolRefusal(path: path, reason: .otherBuild(id)))
+    case .otherCodeID:
+      let isOfModule = isOfName || own.debugIDs.contains { $0.uuid == identity.debugID?.uuid }
+      if !isForAll || isOfModule, let id = own.codeID {
+        refused.append(SymbolRefusal(path: path, reason: .otherCode(id)))
+      }
+    case .unknown:
+      if let link {
+        if try link.matches(path) { return identity.debugID == nil }
+        refused.append(SymbolRefusal(path: path, reason: .otherChecksum))
+      } else if identity.debugID == nil, !isForAll || isOfName {
+        // Neither has an id; only the path suggests that they belong together.
+        return false
+      } else if !isForAll {
+        refused.append(SymbolRefusal(path: path, reason: .noIdentity))
+      }
     }
     return nil
   }

@@ -30,6 +30,8 @@ package final class ListedMemory: Sendable {
 
   private struct Ranges {
     var list: [Range]?
+    /// Sorted by address.
+    var functions: [MadeFunction]
   }
 
   private let snapshot: ProcessSnapshot
@@ -40,18 +42,29 @@ package final class ListedMemory: Sendable {
   package init(_ snapshot: ProcessSnapshot, _ file: InputFile) { (self.snapshot, self.file) = (snapshot, file) }
 
   /// By their starts; nil if the dump does not list its memory.
-  package var ranges: [Range]? {
+  package var ranges: [Range]? { all.list }
+
+  private var all: Ranges {
     known.withLock { known in
-      let ranges = known ?? Ranges(list: read())
+      let ranges =
+        known ?? Ranges(list: read(), functions: snapshot.madeFunctions.sorted { $0.address < $1.address })
       known = ranges
-      return ranges.list
+      return ranges
     }
   }
 
   package func contains(_ address: UInt64) -> Answer {
-    guard let ranges else { return .unknown }
+    let all = all
+    guard let ranges = all.list else { return isInMadeFunction(address) ? .executable : .unknown }
     guard let index = Self.index(of: address, in: ranges) else { return .unlisted }
     return ranges[index].protection.contains(.execute) ? .executable : .notExecutable
+  }
+
+  /// Whether an address is in a function that the program made, and told the system of.
+  func isInMadeFunction(_ address: UInt64) -> Bool {
+    let functions = all.functions
+    let behind = functions.indices.partitioningIndex { functions[$0].address > address }
+    return behind > 0 && address < functions[behind - 1].end
   }
 
   /// The range with an address; nil if none is listed.

@@ -19,6 +19,8 @@ extension StackWalker {
     var skippedWords: Int?
     /// Whether the stack was scanned far out.
     var scannedFar = false
+    /// Whether the address is from the link register.
+    var isFromLink = false
 
     init(_ registers: FrameRegisters, _ trust: FrameTrust) { (self.registers, self.trust) = (registers, trust) }
 
@@ -34,7 +36,7 @@ extension StackWalker {
     frame.isSignalFrame = rules?.isSignalFrame == true
     if rules?.isOutermost == true || (rules == nil && isBeforeExit(callee)) { return .end(.done) }
     var found = byRules(callee, rules) ?? (rules == nil ? justCalled(callee) : nil)
-    if found == nil, rules == nil, usesFramePointers(callee), callee.trust.knowsFramePointer,
+    if found == nil, rules == nil, usesFramePointers(callee), knowsFramePointer(callee),
       callee.registers.framePointer == 0, mayHaveFrame(callee)
     {
       return .end(.endOfChain)
@@ -58,6 +60,9 @@ extension StackWalker {
       let isMissing = rules != nil || callee.registers.stackPointer.map { load($0, callee) == nil } ?? true
       return .end(isMissing ? .missingMemory : .noCaller)
     }
+    if callee.isFromLink, caller.trust == .scan, let same = behindSavedLink(callee, caller) {
+      return self.caller(of: same, &frame)
+    }
     guard let next = caller.registers.instructionPointer.map(stripped), next >= Self.firstAddress else {
       return .end(.nullReturnAddress)
     }
@@ -77,6 +82,7 @@ extension StackWalker {
     position.registers.wasInterrupted = false
     position.skippedWords = caller.skippedWords
     position.farScans = callee.farScans + (caller.scannedFar ? 1 : 0)
+    (position.isFromLink, position.innermost) = (caller.isFromLink, callee.innermost)
     position.registers.pushedParameters =
       callee.architecture == .x86 ? callee.symbols?.parameterSize(at: callee.lookupOffset) ?? 0 : 0
     return .caller(position)
@@ -214,7 +220,10 @@ extension StackWalker {
       caller.instructionPointer = link
       return Found(caller, .linkRegister)
     }
-    guard let saved = load(stack, callee), mayFollowCall(saved, callee) else { return nil }
+    guard let saved = load(stack, callee),
+      mayFollowCall(saved, callee)
+        || (module(behindCallAt: saved) == nil && process.executable.isInMadeFunction(endOfCall(saved)))
+    else { return nil }
     caller.instructionPointer = saved
     caller.stackPointer = stack &+ callee.architecture.addressSize
     // A direct call can't lead to an invalid address, and a return to one leaves any word there.
@@ -390,7 +399,9 @@ extension StackWalker {
     var caller = callee.registers.preserved()
     caller.instructionPointer = link
     caller.stackPointer = callee.registers.stackPointer
-    return Found(caller, trust)
+    var found = Found(caller, trust)
+    found.isFromLink = true
+    return found
   }
 
   /// The link register of a first frame of which nothing else is known.

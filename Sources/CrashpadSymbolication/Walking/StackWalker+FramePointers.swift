@@ -23,6 +23,12 @@ extension StackWalker {
     }
   }
 
+  /// Whether the register is a frame pointer: 0 then ends the chain. Compilers for Apple's systems use it for nothing else, so that the
+  /// rules of a callee lead to one, too.
+  func knowsFramePointer(_ callee: Position) -> Bool {
+    callee.trust.knowsFramePointer || (process.system.isApple && callee.trust == .callFrameInfo)
+  }
+
   /// Whether the program crashed with an invalid stack pointer: then the caller's may be lower, too.
   func hasLostStack(_ callee: Position) -> Bool {
     callee.trust == .context && callee.registers.stackPointer.map { load($0, callee) == nil } ?? false
@@ -47,7 +53,7 @@ extension StackWalker {
       return .notFound
     }
     if saved < Self.firstAddress {
-      return isKnown && next == 0 ? .endOfChain : .notFound
+      return hasFrame && knowsFramePointer(callee) && next == 0 ? .endOfChain : .notFound
     }
     guard mayReturn(to: stripped(saved), next, after: frame, callee, isKnown: isKnown) else { return .notFound }
     var caller = callee.registers.preserved()
@@ -113,7 +119,8 @@ extension StackWalker {
       // A function may be called in other ways than by a call; a register that may hold anything needs the evidence.
       return isKnown ? isAligned(address, callee) : mayFollowCall(address, callee)
     }
-    guard callee.trust.leadsOutOfModules, isAligned(address, callee) else { return false }
+    guard callee.trust.leadsOutOfModules || process.executable.isInMadeFunction(address), isAligned(address, callee)
+    else { return false }
     switch process.executable.contains(address) {
     case .executable: return true
     case .notExecutable, .unlisted: return false

@@ -8,6 +8,7 @@ extension StackWalker {
   func byScan(_ callee: Position, isNear: Bool = false) -> Found? {
     guard let start = callee.registers.stackPointer else { return nil }
     let size = callee.architecture.addressSize
+    if callee.isCaller, let place = threadStart(callee), place < start { return nil }
     let function = CalledFunction(callee, functionStart(callee))
     // The words of the function's own frame are none of its caller's.
     let own = ownWords(callee, function.start)
@@ -24,6 +25,7 @@ extension StackWalker {
       // behind a call.
       let isExit = isBeforeExit(stripped(value), callee)
       guard isExit || looksLikeReturnAddress(stripped(value), callee) else { continue }
+      if !isExit, isInnermostAddress(stripped(value), callee, function) { continue }
       let found = scanned(value, at: place, index, callee)
       if isExit { return first ?? found }
       let target = target(ofCallBefore: stripped(value), from: callee, function)
@@ -38,9 +40,78 @@ extension StackWalker {
       first = first ?? found
     }
     guard first == nil, !isNear, callee.farScans < limits.farScans else { return first ?? leftOver }
-    var found = byDistantScan(callee, from: index) ?? leftOver
+    var found = byDistantScan(callee, from: index) ?? beforeThreadStart(callee, from: index) ?? leftOver
     found?.scannedFar = true
     return found
+  }
+
+  /// A caller further out than a scan takes a word for one, on a stack whose outermost frame is known: scans from there lead on to that
+  /// frame. Those from words in between do not.
+  private func beforeThreadStart(_ callee: Position, from first: UInt64) -> Found? {
+    let size = callee.architecture.addressSize
+    guard let start = callee.registers.stackPointer.map({ $0 & ~(size - 1) }), let end = threadStart(callee),
+      end >= start
+    else { return nil }
+    var index = (end - start) / size
+    guard index >= first else { return nil }
+    var nearest: (index: UInt64, value: UInt64)?
+    while true {
+      guard let value = load(start &+ size &* index, callee) else { break }
+      if looksLikeReturnAddress(stripped(value), callee) { nearest = (index, value) }
+      guard index > first, let found = nearest, found.index - index < UInt64(limits.scannedWords) else { break }
+      index -= 1
+    }
+    return nearest.map { scanned($0.value, at: start &+ size &* $0.index, $0.index, callee) }
+  }
+
+  /// The place of the outermost return address of a frame's stack, if it is known.
+  private func threadStart(_ callee: Position) -> UInt64? {
+    callee.registers.stackPointer.flatMap { stack in
+      process.threadStarts.place(onStackOf: stack) { outermostWords($0, callee) }
+    }
+  }
+
+  /// The outermost words of a stack that look like return addresses, the outermost one first.
+  private func outermostWords(_ stack: ThreadStarts.Stack, _ callee: Position) -> [ThreadStarts.Word] {
+    let size = callee.architecture.addressSize
+    var words: [ThreadStarts.Word] = []
+    var place = stack.end & ~(size - 1)
+    for _ in 0..<Self.wordsAtTop where place >= stack.start + size && words.count < Self.outermostCount {
+      place -= size
+      guard let value = load(place, callee) else { break }
+      if looksLikeReturnAddress(stripped(value), callee) {
+        let address = stripped(value)
+        words.append(
+          ThreadStarts.Word(place: place, address: address, module: module(behindCallAt: address)?.index))
+      }
+    }
+    return words
+  }
+
+  /// The words at the top of a stack among which that of the outermost frame is, and how many that look like it are compared.
+  private static let wordsAtTop = 512
+  private static let outermostCount = 4
+
+  /// Whether a word is the address of the innermost frame: records of its registers and of the exception have that. So has a call of
+  /// a function that called itself, as far as the code tells.
+  private func isInnermostAddress(_ address: UInt64, _ callee: Position, _ function: CalledFunction) -> Bool {
+    guard instructionAddress(address, callee) == callee.innermost else { return false }
+    if callee.isCaller, case .some(.some) = call(before: address, callee) { return false }
+    return callee.isCaller || target(ofCallBefore: address, from: callee, function) != .function
+  }
+
+  /// The same frame behind the place where its callee had saved the link register that led to it; nil if the word that was found is
+  /// another one, or of a function that called itself. The stack pointer of the innermost frame was not yet the caller's.
+  func behindSavedLink(_ callee: Position, _ found: Found) -> Position? {
+    guard let address = found.registers.instructionPointer.map(stripped),
+      instructionAddress(address, callee) == callee.instruction,
+      target(ofCallBefore: address, from: callee, CalledFunction(callee, functionStart(callee))) != .function
+    else { return nil }
+    var position = Position(found.registers, address, .scan, isCaller: true)
+    position.place(in: callee.module)
+    position.farScans = callee.farScans + (found.scannedFar ? 1 : 0)
+    position.innermost = callee.innermost
+    return position
   }
 
   /// The words that a scan looks at for a frame that proves itself.

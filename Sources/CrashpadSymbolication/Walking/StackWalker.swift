@@ -32,6 +32,7 @@ package struct StackWalker: Sendable {
   package struct Process: Sendable {
     let memory: WalkedMemory
     let executable: ListedMemory
+    let threadStarts: ThreadStarts
     /// Bits of a code pointer that are not part of the address (pointer authentication); 0 if unknown.
     let addressMask: UInt64
     let system: OperatingSystem
@@ -39,6 +40,7 @@ package struct StackWalker: Sendable {
     package init(_ snapshot: ProcessSnapshot, _ file: InputFile, addressMask: UInt64) {
       memory = WalkedMemory(snapshot, file)
       executable = ListedMemory(snapshot, file)
+      threadStarts = ThreadStarts(snapshot, file)
       self.addressMask = addressMask
       system = snapshot.system.operatingSystem
     }
@@ -67,6 +69,7 @@ package struct StackWalker: Sendable {
     guard let instruction = registers.instructionPointer else { return Walk(frames: [], end: .noRegisters) }
     var callee = Position(registers, stripped(instruction), .context, isCaller: false)
     if isThumb { callee.registers.isThumb = true }
+    callee.innermost = callee.instruction
     callee.place(in: module(at: callee.lookupAddress))
     var frames = [frame(callee)]
     var end = WalkEnd.tooManyFrames
@@ -115,6 +118,10 @@ package struct StackWalker: Sendable {
     var isThumb: Bool { registers.isThumb }
     /// The words of the stack that a scan passed over.
     var skippedWords: Int?
+    /// The instruction of the innermost frame.
+    var innermost: UInt64?
+    /// Whether the address is from the link register of the innermost frame.
+    var isFromLink = false
     /// The number of scans far out that were made for the frames so far.
     var farScans = 0
     /// The module that has the place, if one has it.

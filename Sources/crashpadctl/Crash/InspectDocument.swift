@@ -113,6 +113,10 @@ struct InspectDocument {
     .list("memory_map", mapping, "The regions of the address space.", .omittable) {
       $0.memoryMap.isEmpty ? nil : $0.memoryMap
     },
+    .number(
+      "made_function_count", "The functions that the program made while it ran, and registered with Windows.",
+      .omittable
+    ) { $0.madeFunctionCount == 0 ? nil : $0.madeFunctionCount },
     .list("linux_files", linuxFile, "The files of a Linux process and its system that the dump has.", .omittable) {
       $0.linuxFiles.isEmpty ? nil : $0.linuxFiles
     })
@@ -333,7 +337,10 @@ struct InspectDocument {
     .text("name", "The path.") { $0.path?.text },
     .address("address", "The load address.") { $0.address },
     .number("size", "The size in bytes.") { $0.size },
-    .text("identity", "The UUID, with `age` and a number appended if that is not 0; or the build id.") { $0.identity },
+    .text(
+      "identity",
+      "The UUID, with `age` and a number appended if that is not 0; or the build id; or the time in an old PDB, and its age."
+    ) { $0.identity },
     .text("version", "Numbers with dots.") { $0.version },
     .text(
       "code_id", "The id by which servers have the file of a module of Windows: its time stamp and its size in memory.",

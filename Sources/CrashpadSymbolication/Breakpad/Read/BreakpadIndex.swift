@@ -41,6 +41,18 @@ struct BreakpadIndex {
     )
   }
 
+  /// The id in the INFO CODE_ID record, which is in the lines behind MODULE; nil if there is none, or a part of its line only.
+  static func codeID(_ bytes: RawSpan) -> String? {
+    var offset = bytes.lineEnd(from: bytes.markOfUTF8) + 1
+    while offset < bytes.byteCount {
+      var line = TextLineReader(at: offset, in: bytes)
+      offset = bytes.lineEnd(from: offset) + 1
+      guard offset <= bytes.byteCount, line.skip("INFO ", in: bytes) else { return nil }
+      if line.skip("CODE_ID ", in: bytes) { return line.word(in: bytes).map { bytes.text(in: $0) } }
+    }
+    return nil
+  }
+
   mutating func read(_ bytes: RawSpan) {
     // A line record takes about 15 bytes, and a function has several lines.
     functions.reserveCapacity(bytes.byteCount / 700)
