@@ -168,6 +168,58 @@ struct EvidenceLimitTests {
     }
   }
 
+  @Test("Words of runtimes that a sentence quotes are no message of the program")
+  func quotedWords() throws {
+    let stack = "Crashed: com.apple.main-thread\n0  Orrery  0x1a3713020 turn + 16\n1  Orrery  0x1a3713040 main + 16\n"
+    for sentence in [
+      "The old version had \"Fatal error: x\". Here:", "It is not a 'Fatal error: Index out of range', I checked.",
+    ] {
+      let text = try explain(sentence + "\n\n" + stack)
+      #expect(!text.contains("The program left the message") && !text.contains("outside of a collection"), "\(text)")
+    }
+    #expect(try explain("Orrery/Sky.swift:3: Fatal error: Index out of range\n" + stack).contains("Index out of range"))
+    let gdb =
+      "Program received signal SIGABRT, Aborted.\n#0  0x7f in raise () from /lib/libc.so.6\n#1  0x55 in turn () at wheel.c:3\n"
+    let prose = try explain("I read that double free or corruption (out) may be the cause.\n" + gdb)
+    #expect(!prose.contains("The program left the message"), "\(prose)")
+    #expect(try explain("double free or corruption (out)\n" + gdb).contains("The program left the message"))
+  }
+
+  @Test("A signal that any sanitizer tells of ended the process, and Valgrind's line about the end counts")
+  func sanitizers() throws {
+    for name in [
+      "AddressSanitizer", "UndefinedBehaviorSanitizer", "ThreadSanitizer", "MemorySanitizer", "LeakSanitizer",
+    ] {
+      let text = try explain(
+        "\(name):DEADLYSIGNAL\n==13==ERROR: \(name): SEGV on unknown address 0x000000000008 (pc 0x00000043240c bp 0x7ffe sp 0x7ffd T0)\n"
+          + "    #0 0x43240c in turn /src/wheel.c:3\n    #1 0x5c8fb5 in main /src/wheel.c:9\n==13==ABORTING\n")
+      #expect(text.contains("SIGSEGV at 0x8") && text.contains("turn (wheel.c:3)"), "\(text)")
+      #expect(!text.contains("goes on"), "\(text)")
+    }
+    let valgrind = try explain(
+      "==30968== Invalid read of size 1\n==30968==    at 0x10000A824: turn (wheel.c:30)\n==30968== \n"
+        + "==30968== Process terminating with default action of signal 11 (SIGSEGV)\n")
+    #expect(valgrind.contains("SIGSEGV") && !valgrind.contains("Valgrind reports and goes on"), "\(valgrind)")
+  }
+
+  @Test("A panic that a library logs ended nothing, and its place is below the deferred functions")
+  func loggedPanic() throws {
+    let text = try explain(
+      "E0803 15:09:22.068987   83123 runtime.go:78] Observed a panic: \"no gear\" (runtime error)\ngoroutine 391 [running]:\n"
+        + "k8s.io/apimachinery/pkg/util/runtime.logPanic(0x22, 0x32)\n\t/go/runtime.go:74 +0xa3\npanic(0x2251700, 0x3277540)\n"
+        + "\t/usr/local/go/src/runtime/panic.go:969 +0x166\nmain.(*Wheel).Turn(0xc0)\n\t/src/wheel.go:12 +0x1d\n")
+    #expect(!text.hasPrefix("report.txt: crash\n") && !text.contains("logPanic"), "\(text)")
+  }
+
+  @Test("The stack of a second panic of Rust counts where the first has none")
+  func panicInPanic() throws {
+    let text = try explain(
+      "thread 'main' panicked at 'no gear', src/wheel.rs:3:1\nnote: run with `RUST_BACKTRACE=1` environment variable to display a backtrace\n"
+        + "thread 'main' panicked at 'no wheel', src/wheel.rs:9:1\nstack backtrace:\n   0: rust_begin_unwind\n   1: gear::turn\n"
+        + "             at ./src/wheel.rs:9:1\n")
+    #expect(text.contains("gear::turn") && !text.contains("does not have it"), "\(text)")
+  }
+
   // MARK: Crash reporters
 
   private static func kscrash(_ crash: String, _ rest: String) -> String {

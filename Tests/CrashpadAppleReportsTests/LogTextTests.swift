@@ -121,6 +121,22 @@ struct LogTextTests {
     }
   }
 
+  @Test(
+    "Crashes of one runtime behind one another are parts, also in a log", arguments: ["Go", "Python", "glog", "Java"])
+  func several(_ name: String) throws {
+    let text = try #require(Self.texts.first { $0.name == name }).text
+    let twice = text + "\n\nthe service was started again\n" + text + "\n"
+    let logged = twice.split(separator: "\n", omittingEmptySubsequences: false).map { "gear-1  | " + $0 + "\n" }
+      .joined()
+    for bytes in [Array(twice.utf8), Array(logged.utf8)] {
+      guard case .several(let parts) = unsafe Unwrapper.unwrap(bytes.span.bytes) else {
+        Issue.record("\(name) is one report")
+        continue
+      }
+      #expect(parts.map { Self.facts(Reading($0.bytes)) } == [Self.facts(Reading(text)), Self.facts(Reading(text))])
+    }
+  }
+
   @Test("A message of many lines has the log's start on its first line alone")
   func firstLine() {
     let (_, text) = Self.texts[0]

@@ -189,6 +189,16 @@ enum PastedLine {
     return line[start...]
   }
 
+  /// Whether a message begins at an offset of a line: nothing stands before it, or what a log or a program writes before its words.
+  /// People quote such words in sentences.
+  static func beginsMessage(_ line: TextBytes, _ start: Int) -> Bool {
+    let before = line[..<start].trimmed
+    guard let last = before.last, before.endIndex < start || [0x3a, 0x5d, 0x3e].contains(last) else {
+      return before.isEmpty
+    }
+    return [":", "]", ")", "|", ">", "-", "`"].contains { UInt8(ascii: $0) == last }
+  }
+
   /// "[123:45:0603/143054.18:FATAL:curve.cc(48)] Check failed: speed > 0 (0 vs. 0)" of Chromium's code, from the words on.
   static func check(_ line: TextBytes) -> TextBytes? {
     guard let level = line.first(of: "FATAL:"), let mark = line[level...].first(of: ")] Check failed: ") else {

@@ -205,7 +205,9 @@ extension PastedText {
       return true
     }
     let words = ["Fatal error: ", "malloc: *** error for object ", "Swift runtime failure: "]
-    guard let start = words.compactMap({ line.first(of: $0) }).min() else { return false }
+    guard let start = words.compactMap({ line.first(of: $0) }).min(), PastedLine.beginsMessage(line, start) else {
+      return false
+    }
     add(message: line[start...].string)
     return true
   }

@@ -59,7 +59,7 @@ enum GoText {
     let text = message.joined(separator: "\n")
     stacks.builder.addMessage(text)
     // A server of net/http reports what its handlers do wrong, and goes on.
-    // So does Kubernetes' library, unless the panic goes on below.
+    // So does Kubernetes' library, unless it raises the panic again, which then stands below.
     stacks.builder.report.isNonFatal =
       text.containsBytes("http: panic serving ")
       || text.containsBytes("Observed a panic: ") && !message.contains { $0.hasPrefix("panic: ") }

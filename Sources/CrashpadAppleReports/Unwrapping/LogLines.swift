@@ -102,7 +102,7 @@ enum LogLines {
     let line = line.prefix(longestStart + 64)
     for words in heads {
       guard let start = line.first(of: words), start > line.startIndex, start - line.startIndex <= longestStart,
-        !line[..<start].trimmed.isEmpty, isEndOfStart(line[start - 1])
+        !line[..<start].trimmed.isEmpty, isEndOfStart(line[start - 1]), !line[..<start].has(suffix: "Observed a ")
       else { continue }
       return start
     }

@@ -10,7 +10,13 @@ enum ReportSplitter {
     guard let first = content.first else { return [] }
     let alike = first == UInt8(ascii: "[") || content.beginsObject ? documents(text) : texts(text)
     let mixed = MixedReports.parts(of: text)
-    return mixed.count > 1 && mixed.count >= alike.count ? mixed : alike
+    let found = mixed.count > 1 && mixed.count >= alike.count ? mixed : alike
+    return found.count > 1 ? found : ToolReports.parts(of: text)
+  }
+
+  /// Whether a text has reports of different forms, or several of one tool.
+  static func hasSeveral(_ text: [UInt8]) -> Bool {
+    MixedReports.parts(of: text).count > 1 || ToolReports.parts(of: text).count > 1
   }
 
   // MARK: Texts

@@ -44,7 +44,7 @@ package enum Unwrapper {
     for row in UnwrappingRow.all {
       guard let removal = row.remove(text) else { continue }
       // The text before or behind one report may be another one.
-      return row.leavesOut && MixedReports.parts(of: text).count > 1 ? nil : (row, removal)
+      return row.leavesOut && ReportSplitter.hasSeveral(text) ? nil : (row, removal)
     }
     return nil
   }
