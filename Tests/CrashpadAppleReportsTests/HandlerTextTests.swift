@@ -180,6 +180,50 @@ struct HandlerTextTests {
     #expect(mac.snapshot?.system.operatingSystem == .macos)
   }
 
+  // MARK: Compilers, Open MPI
+
+  @Test(
+    "The stack dump of a compiler begins below LLVM's handler, and the signal is that of the driver's words",
+    arguments: [
+      ("clang: error: unable to execute command: Segmentation fault (core dumped)", 11),
+      ("clang: error: clang frontend command failed with exit code 134 (use -v to see invocation)", 6),
+      ("error: compile command failed due to signal 11 (use -v to see invocation)", 11),
+      ("fish: Job 1, 'clang -v' terminated by signal SIGILL (Illegal instruction)", 4),
+    ] as [(String, UInt32)])
+  func compilers(end: String, signal: UInt32) {
+    let reading = Reading(
+      """
+      PLEASE submit a bug report to https://example.org/issues/ and include the crash backtrace.
+      Stack dump:
+      0.\tProgram arguments: /usr/bin/clang -v
+       #0 0x00007c8ea41c4d90 llvm::sys::PrintStackTrace(llvm::raw_ostream&, int) (/usr/lib/libLLVM.so.18.1+0x7c4d90)
+       #1 0x00007c8ea41c1d4d (/usr/lib/libLLVM.so.18.1+0x7c1d4d)
+       #2 0x00007c8ea3450ae0 (/usr/lib/libc.so.6+0x3cae0)
+       #3 0x00005b93c3147aed turn(int, char**) (/usr/bin/clang-18+0x17aed)
+       #4 0x00005b93c313afb5 main /src/wheel.cpp:12:3
+      \(end)
+      """)
+    #expect(reading.frames(0).map(\.function) == ["turn(int, char**)", "main"])
+    #expect(reading.frames(0).first?.moduleOffset == 0x17aed && reading.frames(0).last?.line == 12)
+    #expect(reading.snapshot?.exception?.code == signal && reading.report?.processName == "clang")
+  }
+
+  @Test("The processes of Open MPI write into one log, and the stack of one is read")
+  func openMPI() {
+    let lines = [
+      "*** Process received signal ***", "Signal: Segmentation fault (11)", "Signal code: Address not mapped (1)",
+      "Failing at address: 0x5a4", "[ 0] /lib/libc.so.6(+0x42520)[0x7f1e33a42520]",
+      "[ 1] /opt/wheel(turn+0x38)[0x55f1e33eff69]", "[ 2] /opt/wheel(main+0x7)[0x55f1e33eff7a]",
+      "*** End of error message ***",
+    ]
+    let other = lines.map { $0.replacing("0x5a4", with: "0x8").replacing("turn", with: "stop") }
+    let log = zip(lines, other).map { "[node-1:442794] \($0)\n[node-1:442795] \($1)\n" }.joined()
+    let reading = Reading(unwrapping: "Starting ./wheel\n" + log)
+    #expect(reading.frames(0).map(\.function) == ["turn", "main"])
+    let exception = reading.snapshot?.exception
+    #expect(exception?.code == 11 && exception?.info == 1 && exception?.address == 0x5a4)
+  }
+
   // MARK: Damage
 
   private static let samples = [

@@ -65,8 +65,7 @@ extension CrashText {
       let words = value[(open + 1)...].dropLast()
       let isSignal = words.has(prefix: "SIG")
       let signal = isSignal ? words.prefix { $0 != 0x20 } : words
-      // The system kills a process for that.
-      exception.signal = words.equals("Code Signature Invalid") ? "SIGKILL" : signal.string
+      exception.signal = signal.string
       let reason = isSignal ? words[signal.endIndex...].drop { $0 == 0x20 || $0 == 0x28 }.prefix { $0 != 0x29 } : words
       if isSignal ? !reason.isEmpty : reason.contains(0x20), builder.report.exceptionSubtype == nil {
         builder.report.exceptionSubtype = reason.string
@@ -121,7 +120,9 @@ extension CrashText {
       TextCodes.of(builder.report.exceptionCodes) ?? TextCodes.of(builder.report.exceptionSubtype)
       ?? TextCodes.ofGuard(builder.report.exceptionSubtype, builder.report.exceptionMessage) ?? []
     let type = exception.type ?? TextCodes.type(of: builder.report.exceptionCodes ?? builder.report.exceptionSubtype)
-    builder.setException(type: type, signal: exception.signal, codes: codes)
+    // The system kills a process for that, if no termination says otherwise.
+    let isKilled = exception.signal == "Code Signature Invalid" && builder.report.termination == nil
+    builder.setException(type: type, signal: isKilled ? "SIGKILL" : exception.signal, codes: codes)
     if let contextOfUnlisted, builder.snapshot.exception?.context == nil {
       builder.snapshot.exception?.context = contextOfUnlisted
     }

@@ -66,6 +66,10 @@ struct GlibcText {
       address = place.leadingHexadecimal
     } else if let place = line.after("Accessing address: ") {
       address = place.has(prefix: "(nil)") ? 0 : place.leadingHexadecimal
+    } else if line.has(prefix: "Signal code: "), let number = line.between("(", ")"), code == nil {
+      code = number.string
+    } else if let place = line.after("Failing at address: ") {
+      address = place.has(prefix: "(nil)") ? 0 : place.leadingHexadecimal
     } else if let words = PastedLine.guru(line) {
       stacks.builder.addMessage(words.string)
     } else if isOfHandler, let check = line.first(of: "==> "), line.has(suffix: " is not true") {
@@ -167,7 +171,11 @@ struct GlibcText {
 
   /// The signal that a handler caught, and the number that Redis writes of its code: "Redis 6.2.6 crashed by signal: 11, si_code: 1".
   private static func caught(_ line: TextBytes) -> (name: String, code: String?)? {
-    PastedLine.caughtSignal(line).map { ($0, line.after(", si_code: ")?.string) }
+    // Open MPI: "Signal: Segmentation fault (11)".
+    if line.has(prefix: "Signal: "), let words = line.after("Signal: "), let name = SignalWords.name(words) {
+      return (name, nil)
+    }
+    return PastedLine.caughtSignal(line).map { ($0, line.after(", si_code: ")?.string) }
   }
 
   /// The line without the words of g3log before a frame: "stack dump [1]  ./gear(+0xdd)[0x55]".
@@ -289,6 +297,12 @@ struct GlibcText {
 
   /// The line without the number before it.
   private static func numbered(_ line: TextBytes) -> (UInt64?, TextBytes) {
+    // Open MPI: "[ 0] /lib/libc.so.6(+0x42520)[0x7f93]".
+    if line.first == UInt8(ascii: "["), let close = line.first(of: "] "),
+      let number = line[1 + line.startIndex..<close].trimmed.decimal
+    {
+      return (number, line[(close + 2)...].trimmed)
+    }
     var rest = line
     guard let number = rest.takeNumber(), rest.has(prefix: ": ") || rest.has(prefix: ". ") else { return (nil, line) }
     return (number, rest.dropFirst(2).trimmed)

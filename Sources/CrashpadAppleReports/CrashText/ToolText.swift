@@ -2,7 +2,7 @@
 internal import CrashpadBytes
 
 /// The texts in which debuggers, sanitizers and runtimes of other systems tell of a crash: gdb, systemd-coredump, Address
-/// Sanitizer, Android, Java's VM, Go, Rust, Python, Julia, R, Wine, Chromium, glibc and V8, handlers of signals of libraries and
+/// Sanitizer, Android, Java's VM, Go, Rust, Python, Julia, R, Wine, Chromium, glibc, LLVM and V8, handlers of signals of libraries and
 /// servers, and the reports that apport makes of these. Only a text with a stack of its tool's own form is one, or with the first
 /// line of apport.
 enum ToolText {
@@ -40,6 +40,7 @@ enum ToolText {
     Form(isIn: ChromiumText.isIn, read: ChromiumText.read),
     Form(isIn: GlogText.isIn, read: GlogText.read),
     Form(isIn: EnvoyText.isIn, read: EnvoyText.read),
+    Form(isIn: CompilerText.isIn, read: CompilerText.read),
     Form(isIn: DartText.isIn, read: DartText.read),
     Form(isIn: GodotText.isIn, read: GodotText.read),
     Form(isIn: GlibcText.isIn, read: GlibcText.read),

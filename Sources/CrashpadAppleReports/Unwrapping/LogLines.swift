@@ -154,8 +154,9 @@ private struct LineStart: Equatable {
   init(_ text: TextBytes) {
     let blanks = text.reversed().prefix { TextBytes.isBlank($0) }.count
     ending = blanks
-    for byte in text.dropLast(blanks) {
-      if byte.isDigit {
+    let process = Self.process(text)
+    for (index, byte) in zip(text.indices, text.dropLast(blanks)) {
+      if byte.isDigit, process?.contains(index) != true {
         if parts.last != .number { parts.append(.number) }
       } else if TextBytes.isBlank(byte) {
         if parts.last != .blanks { parts.append(.blanks) }
@@ -163,6 +164,15 @@ private struct LineStart: Equatable {
         parts.append(.byte(byte))
       }
     }
+  }
+
+  /// The number of a process in the form of Open MPI, "[node:442794]": the processes of a job write into one log at once.
+  private static func process(_ text: TextBytes) -> Range<Int>? {
+    let text = text.trimmed
+    guard text.first == UInt8(ascii: "["), text.last == UInt8(ascii: "]"), text.dropFirst().first?.isLetter == true,
+      let colon = text.lastIndex(of: UInt8(ascii: ":")), text[(colon + 1)...].dropLast().decimal != nil
+    else { return nil }
+    return colon + 1..<text.endIndex - 1
   }
 
   /// The number of bytes before the message; nil if the line does not begin so.

@@ -190,9 +190,11 @@ struct ExplanationBuilder {
     }
     let unnamed = thread.framesWithoutModule
     if own.isEmpty, unnamed > 0 {
-      if let index = thread.frames.firstIndex(where: {
-        $0.module == nil && $0.function != nil && $0.function != "panic" && !$0.isForeign
-      }) {
+      if !crash.system.operatingSystem.isApple,
+        let index = thread.frames.firstIndex(where: {
+          $0.module == nil && $0.function != nil && $0.function != "panic" && !$0.isForeign
+        })
+      {
         note(
           "The innermost function of no known module is \(thread.frames[index].function ?? "")", thread, frame: index)
       }

@@ -73,6 +73,9 @@ extension ExplanationBuilder {
     if let conclusion = report.fields.first(where: { $0.name == "Conclusion" })?.value {
       note("At the next start the crash reporter concluded: \(shortened(conclusion)).")
     }
+    if report.exceptionSubtype == "Code Signature Invalid" {
+      note("The report says: Code Signature Invalid: the system refused the signature of code that the process has.")
+    }
     if let crash = report.fields.first(where: { $0.name == "Crash of the reporter" })?.value {
       note("The crash reporter crashed as well while it wrote the report: \(shortened(crash)).")
     }
