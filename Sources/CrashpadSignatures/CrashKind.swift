@@ -298,7 +298,9 @@ struct CrashKind: Sendable {
     case 12:
       // The code may be in the termination alone.
       let word = first >> 61 == 0 && !isFirst ? snapshot.report?.termination?.guardCode ?? first : first
-      text = "guard:" + Self.path(GuardCode(code: word, subcode: second).name)
+      // The first version did not know the codes without a type.
+      let name = isFirst && word >> 61 == 0 ? "type 0" : GuardCode(code: word, subcode: second).name
+      text = "guard:" + Self.path(name)
     default:
       text =
         "exception:" + (NameText.word(MeaningTable.exception(UInt64(exception.code))?.name) ?? "mach-\(exception.code)")

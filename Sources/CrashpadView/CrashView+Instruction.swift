@@ -103,11 +103,7 @@ extension CrashView {
       ?? self.code(around: address, reach: 15, in: []).map { Array($0.bytes.dropFirst($0.before)) }
     guard let code, !code.isEmpty else { return (.noCode, nil) }
     guard Disassembly.isInstalled else { return (.noLibrary, nil) }
-    guard
-      let reading = Disassembly(at: address, in: code, before: 0, context.architecture, isThumb: context.isThumb),
-      case let line = reading.lines[reading.index], let text = line.text
-    else { return (.invalid, nil) }
-    let instruction = CrashedInstruction(text, next: address &+ UInt64(line.bytes.count), context) { word(at: $0) }
+    guard let instruction = CrashedInstruction(code, context, memory: word) else { return (.invalid, nil) }
     return (.read, instruction)
   }
 
@@ -182,6 +178,18 @@ extension CrashView {
     guard let reported else { return text }
     if access.address == reported { return text + ", the address that was reported" }
     return access.contains(reported) ? text + ", with the reported address in it" : text
+  }
+}
+
+extension CrashedInstruction {
+  /// Disassembles the first instruction of code at the program counter; nil if the bytes are none, or without a disassembler.
+  init?(_ code: [UInt8], _ context: CPUContext, memory: (UInt64) -> UInt64?) {
+    let address = context.instructionAddress
+    guard
+      let reading = Disassembly(at: address, in: code, before: 0, context.architecture, isThumb: context.isThumb),
+      case let line = reading.lines[reading.index], let text = line.text
+    else { return nil }
+    self.init(text, next: address &+ UInt64(line.bytes.count), context, memory: memory)
   }
 }
 

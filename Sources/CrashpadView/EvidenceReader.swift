@@ -124,16 +124,10 @@ package struct EvidenceReader: Sendable {
     else { return nil }
     // Code is fetched from there.
     if context.instructionPointer == exception.address { return [exception.address] }
-    guard let code = code(snapshot, input, stacks),
-      let reading = Disassembly(
-        at: context.instructionAddress, in: code, before: 0, context.architecture, isThumb: context.isThumb),
-      case let line = reading.lines[reading.index], let text = line.text
-    else { return nil }
     let memory = WalkedMemory(snapshot, input)
-    let next = context.instructionAddress &+ UInt64(line.bytes.count)
-    let instruction = CrashedInstruction(text, next: next, context) { memory.word($0) }
     // A jump is told by its own evidence.
-    return instruction.accesses?.map(\.address)
+    return code(snapshot, input, stacks).flatMap { CrashedInstruction($0, context, memory: memory.word) }?
+      .accesses?.map(\.address)
   }
 
   /// The bytes at the program counter of the crash, from the dump or the program's file.

@@ -107,7 +107,7 @@ struct CutReportTests {
     #expect(Reading(hang).snapshot?.outcome == .wentOn)
   }
 
-  private static let jetsam = #"""
+  static let jetsam = #"""
     {
       "crashReporterKey" : "ac04f558dd8014809888626463b0dfcda0a8cf8b",
       "kernel" : "Darwin Kernel Version 17.4.0",

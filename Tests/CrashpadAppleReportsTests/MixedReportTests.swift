@@ -12,26 +12,9 @@ struct MixedReportTests {
   private static let header =
     #"{"app_name":"Orrery","timestamp":"2019-05-06 07:08:09.00 +0200","bug_type":"109","os_version":"iPhone OS 12.3 (16F156)"}"#
 
-  private static let jetsam = #"""
-    {"bug_type":"298","timestamp":"2020-10-15 17:29:58.79 +0100","os_version":"iPhone OS 14.2 (18B5061e)"}
-    {
-      "crashReporterKey" : "ac04f558dd8014809888626463b0dfcda0a8cf8b",
-      "product" : "iPhone12,1",
-      "memoryStatus" : {
-      "pageSize" : 16384
-    },
-      "largestProcess" : "Orrery",
-      "processes" : [
-      {
-        "rpages" : 770,
-        "name" : "Orrery",
-        "pid" : 141,
-        "reason" : "vnode-limit"
-      }
-      ]
-    }
-
-    """#
+  private static let jetsam =
+    #"{"bug_type":"298","timestamp":"2020-10-15 17:29:58.79 +0100","os_version":"iPhone OS 14.2 (18B5061e)"}"# + "\n"
+    + CutReportTests.jetsam
 
   static let reports: [(name: String, text: String)] = [
     ("text", SampleReports.phone), ("text of a Mac", SampleReports.mac),

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import CrashpadAppleReports
 import CrashpadBytes
-import Foundation
 import CrashpadSnapshot
+import DumpSynth
+import Foundation
 import Testing
+import ToolRunner
 
 /// A report as it is read, with its bytes.
 struct Reading {
@@ -63,6 +65,23 @@ struct Reading {
     let frames = snapshot.threads.flatMap { $0.frames ?? [] } + (snapshot.report?.lastException ?? [])
     return frames.allSatisfy { $0.module.map { snapshot.modules.indices.contains($0) } ?? true }
       && reading.findings.allSatisfy { $0.offset.map { $0 <= bytes.count } ?? true }
+  }
+}
+
+/// Expects that the stack of a text is read, and that prefixes and mutations of the text are read without harm.
+///
+/// - Parameter area: makes the mutations of each text different.
+func expectSoundness(ofDamaged text: String, area: UInt64) {
+  let bytes = Array(text.utf8)
+  #expect(Reading(bytes).form != nil && !Reading(bytes).frames(0).isEmpty)
+  for count in 0..<bytes.count { #expect(Reading(Array(bytes[..<count])).isSound, "\(count) bytes") }
+  for round in 0..<Soak.times(2000, or: 200) {
+    var random = SplitMix64(seed: UInt64(round), area: area)
+    var changed = bytes
+    for _ in 0...random.below(4) { changed[random.below(changed.count)] = UInt8(random.below(256)) }
+    let start = random.below(changed.count)
+    if random.oneIn(3) { changed += changed[start...] }
+    #expect(Reading(changed).isSound, "round \(round)")
   }
 }
 

@@ -369,19 +369,7 @@ struct ServerTextTests {
   ]
 
   @Test("Prefixes and mutations of such texts are read without harm", arguments: samples.indices)
-  func damage(_ index: Int) {
-    let bytes = Array(Self.samples[index].utf8)
-    #expect(Reading(bytes).form != nil && !Reading(bytes).frames(0).isEmpty)
-    for count in 0..<bytes.count { #expect(Reading(Array(bytes[..<count])).isSound, "\(count) bytes") }
-    for round in 0..<Soak.times(2000, or: 200) {
-      var random = SplitMix64(seed: UInt64(round), area: UInt64(index))
-      var changed = bytes
-      for _ in 0...random.below(4) { changed[random.below(changed.count)] = UInt8(random.below(256)) }
-      let start = random.below(changed.count)
-      if random.oneIn(3) { changed += changed[start...] }
-      #expect(Reading(changed).isSound, "round \(round)")
-    }
-  }
+  func damage(_ index: Int) { expectSoundness(ofDamaged: Self.samples[index], area: UInt64(index)) }
 
   @Test("Lists of many addresses and frames take time in proportion to their bytes")
   func manyFrames() {

@@ -52,6 +52,10 @@ struct DecodingTests {
     #expect(texts(GuardCode(code: word(3, 0, 6), subcode: 9).facts) == ["namespace 6 (DYLD)", "reason 0x9"])
     #expect(texts(GuardCode(code: word(6, 0, 0), subcode: 59).facts) == ["system call 0x3b"])
     #expect(GuardCode(code: word(7, 1, 0), subcode: nil).name == "type 7 flavor 0x1")
+    // Without a type, the word is one of the first systems, or has the target alone.
+    #expect(GuardCode(code: word(0, 1, 5), subcode: 0xdead).name == "FD CLOSE")
+    #expect(GuardCode.hasFlavor(word(0, 1, 5)) && GuardCode.hasFlavor(word(2, 0, 5)))
+    #expect(!GuardCode.hasFlavor(word(0, 0, 5)) && !GuardCode.hasFlavor(word(0, 0x40, 5)))
   }
 
   @Test func `The kernel's code of EXC_CRASH is signal, exception and code`() {

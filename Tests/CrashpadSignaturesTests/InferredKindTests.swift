@@ -69,6 +69,19 @@ struct InferredKindTests {
     #expect(inspected.text.contains("\n\n") && inspected.text.contains("turn"), "\(inspected.text)")
   }
 
+  @Test("A guard's code of the first systems has its flavor, and the first version of the rules keeps its kind")
+  func firstGuards() throws {
+    let folder = try TemporaryFolder()
+    let text =
+      "Process:  Wheel [77]\n\nOS Version:      iOS 6.1.3 (10B329)\nException Type:  EXC_GUARD\n"
+      + "Exception Codes: 0x0000000100000000, 0x08fd4dbfade2dead\nCrashed Thread:  0\n\nThread 0 Crashed:\n\(Self.stack)"
+    try folder.write(Array(text.utf8), to: "report.txt")
+    for (version, kind) in [(1, "guard:type/0"), (2, "guard:FD/CLOSE")] {
+      let group = try Tool.shell("exec crashpadctl group --format csv --rules \(version) report.txt", in: folder)
+      #expect(group.text.contains(",\(kind) · "), "\(group.text) \(group.errorText)")
+    }
+  }
+
   @Test("Reports of hangs are no crashes in the last line")
   func hangs() throws {
     let folder = try TemporaryFolder()

@@ -84,6 +84,7 @@ void hide_blocked(void) {
 // A signal that is pending arrives before the call returns that unblocks it: so does one that another thread has to send again
 // first, as it has it blocked, too. The wait is bounded: a signal may have been taken where this library does not see it.
 static void await_postponed(uint64_t unblocked) {
+  if (!is_postponing(unblocked)) return;
   const int kYields = 1000;
   const int kSleeps = 20;
   for (int count = 0; count < kYields && is_postponing(unblocked); count++) sched_yield();
@@ -91,7 +92,7 @@ static void await_postponed(uint64_t unblocked) {
     struct timespec time = {.tv_nsec = 1000000};
     SYSTEM_CALL_2(SYS_nanosleep, &time, NULL);
   }
-  signals_were_taken(unblocked);
+  if (is_postponing(unblocked)) signals_were_taken(unblocked);
   // It is delivered when a system call returns.
   SYSTEM_CALL_1(SYS_getpid, 0);
 }

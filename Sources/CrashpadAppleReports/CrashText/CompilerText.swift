@@ -53,18 +53,13 @@ enum CompilerText {
   /// code 139", "fish: Job 1, 'clang -v' terminated by signal SIGSEGV", "failed due to signal 11".
   private static func signal(_ line: TextBytes) -> String? {
     if let words = line.after("unable to execute command: ") { return SignalWords.name(words) }
-    for (words, numbers) in [("failed with exit code ", exitCodes), ("due to signal ", signals)] {
-      guard var rest = line.after(words), let number = rest.takeNumber() else { continue }
-      return numbers[number]
+    for (words, offset) in [("failed with exit code ", 128), ("due to signal ", 0)] as [(String, UInt64)] {
+      guard var rest = line.after(words), let number = rest.takeNumber(), number >= offset else { continue }
+      return SignalWords.name(ofNumber: number - offset)
     }
     guard let name = line.after("terminated by signal ")?.prefix(while: { $0.isLetter }).string else { return nil }
-    return signals.values.contains(name) ? name : nil
+    return SignalWords.names.contains(name) ? name : nil
   }
-
-  private static let signals: [UInt64: String] = [
-    4: "SIGILL", 5: "SIGTRAP", 6: "SIGABRT", 8: "SIGFPE", 11: "SIGSEGV",
-  ]
-  private static let exitCodes = Dictionary(uniqueKeysWithValues: signals.map { ($0.key + 128, $0.value) })
 
   /// "#0 0x00007c8e llvm::sys::PrintStackTrace(llvm::raw_ostream&, int) (/usr/lib/libLLVM.so.18.1+0x7c4d90)", "#1 0x00007c8e
   /// (/usr/lib/libLLVM.so.18.1+0x7c1d4d)", "#3 0x0000562f turn(int) /src/wheel.cpp:12:3".

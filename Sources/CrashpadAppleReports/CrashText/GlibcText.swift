@@ -3,7 +3,7 @@ internal import CrashpadBytes
 internal import CrashpadSnapshot
 
 /// Reads the stacks of glibc's backtrace_symbols(3): what glibc up to 2.25 writes when it finds the heap or the stack damaged, its
-/// libSegFault at a signal, and the handlers of servers and runtimes: MySQL, Ceph, MongoDB, Ruby.
+/// libSegFault at a signal, and the handlers of servers, runtimes and libraries: MySQL, Ceph, MongoDB, Ruby, g3log.
 struct GlibcText {
   private var stacks: ToolStacks
   private var signal: String?
@@ -17,6 +17,7 @@ struct GlibcText {
   private var isInStack = false
   /// Whether a program's own handler writes the stack: in the same form, without a title.
   private var isOfHandler = false
+  private var isOfMacOS = false
   private var lastNumber: UInt64?
   /// Lines of others since the last frame.
   private var others = 0
@@ -36,7 +37,7 @@ struct GlibcText {
 
   static func read(_ lines: [TextBytes], _ stacks: inout ToolStacks) {
     var text = GlibcText(stacks: stacks)
-    for line in lines where !text.hasEnded { text.read(Self.withoutNumber(line)) }
+    for line in lines where !text.hasEnded { text.read(line) }
     text.finish()
     stacks = text.stacks
   }
@@ -65,11 +66,11 @@ struct GlibcText {
       // MongoDB's own, in hexadecimal.
       address = place.leadingHexadecimal
     } else if let place = line.after("Accessing address: ") {
-      address = place.has(prefix: "(nil)") ? 0 : place.leadingHexadecimal
+      address = place.leadingPointer
     } else if line.has(prefix: "Signal code: "), let number = line.between("(", ")"), code == nil {
       code = number.string
     } else if let place = line.after("Failing at address: ") {
-      address = place.has(prefix: "(nil)") ? 0 : place.leadingHexadecimal
+      address = place.leadingPointer
     } else if let words = PastedLine.guru(line) {
       stacks.builder.addMessage(words.string)
     } else if isOfHandler, let check = line.first(of: "==> "), line.has(suffix: " is not true") {
@@ -123,6 +124,7 @@ struct GlibcText {
       lastNumber = number
     }
     (isInStack, others) = (true, 0)
+    if frame.isOfMacOS { isOfMacOS = true }
     stacks.add(frame.frame, module: frame.module)
   }
 
@@ -135,7 +137,7 @@ struct GlibcText {
   }
 
   private mutating func finish() {
-    stacks.builder.snapshot.system.operatingSystem = .linux
+    stacks.builder.snapshot.system.operatingSystem = isOfMacOS ? .macos : .linux
     if stacks.threads.isEmpty, !written.isEmpty {
       stacks.beginThread(isCrashed: true)
       for frame in written { stacks.add(frame) }
@@ -178,12 +180,6 @@ struct GlibcText {
     return PastedLine.caughtSignal(line).map { ($0, line.after(", si_code: ")?.string) }
   }
 
-  /// The line without the words of g3log before a frame: "stack dump [1]  ./gear(+0xdd)[0x55]".
-  private static func withoutNumber(_ line: TextBytes) -> TextBytes {
-    guard let rest = line.trimmed.after("stack dump ["), let close = rest.first(of: "]") else { return line }
-    return rest[(close + 1)...].trimmed
-  }
-
   /// "wheel.rb:12: [BUG] Segmentation fault at 0x0000000000000008", of Ruby.
   private static func bug(_ line: TextBytes) -> (signal: String, address: UInt64?)? {
     guard let words = line.after("[BUG] "), let name = SignalWords.name(words) else { return nil }
@@ -213,14 +209,18 @@ struct GlibcText {
     var number: UInt64?
     var frame: RecordedFrame
     var module: TextBytes?
+    /// Whether it has the form of macOS.
+    var isOfMacOS = false
   }
 
   /// "/lib/libc.so.6(cfree+0x6c)[0x7fe3aaa47d7c]", "./gear(+0xddc6)[0x55]", "[0x4a3c10]", "./gear[0x4a3c10]", "3: (turn(int)+0x1f)
-  /// [0x55]", "3. /usr/lib/libgear.so(+0x7dc5) [0x7f]", "7: main()".
+  /// [0x55]", "3. /usr/lib/libgear.so(+0x7dc5) [0x7f]", "7: main()", "stack dump [2]  ./gear : turn(int)+0x1f [0x55]".
   ///
   /// Source: glibc, debug/backtracesymsfd.c.
   static func frame(_ line: TextBytes) -> Frame? {
     var (number, rest) = numbered(line)
+    let isOfG3log = line.has(prefix: stackDump)
+    if isOfG3log, let found = macFrame(rest, number) { return found }
     var frame = RecordedFrame(address: 0)
     var source: (file: TextBytes, line: UInt32)?
     // Ruby writes the place in the source behind the address.
@@ -233,6 +233,15 @@ struct GlibcText {
     else { return named(rest, number) }
     frame.address = address
     rest = rest[..<open].trimmed
+    if isOfG3log, rest.last != UInt8(ascii: ")"), let plus = distance(rest) {
+      // g3log separates the name from the path only if it can demangle the name.
+      if let mark = rest.first(of: " : "), mark + 3 < plus {
+        (frame.function, frame.functionOffset) = (rest[(mark + 3)..<plus].string, rest[(plus + 1)...].number)
+        rest = rest[..<mark]
+      } else {
+        rest = []
+      }
+    }
     if rest.last == UInt8(ascii: ")"), let start = rest.first(of: "(") {
       let place = rest[(start + 1)...].dropLast()
       rest = rest[..<start]
@@ -295,8 +304,26 @@ struct GlibcText {
     return Frame(number: number, frame: frame, module: line[..<open])
   }
 
+  /// A frame of backtrace_symbols(3) of macOS: "2   libsystem_platform.dylib  0x00000001836a9a24 _sigtramp + 56".
+  static func macFrame(_ text: TextBytes, _ number: UInt64?) -> Frame? {
+    var rest = text
+    guard rest.takeNumber() != nil, TextBytes.isBlank(rest.first ?? 0) else { return nil }
+    let module = rest.takeWord()
+    guard let address = rest.takeWord().address else { return nil }
+    var frame = RecordedFrame(address: address)
+    rest = rest.trimmed
+    if let plus = rest.last(of: " + "), let offset = rest[(plus + 3)...].decimal, !rest.has(prefix: "0x") {
+      (frame.function, frame.functionOffset) = (rest[..<plus].string, offset)
+    }
+    return Frame(number: number, frame: frame, module: module.equals("???") ? nil : module, isOfMacOS: true)
+  }
+
+  /// The words of g3log before the number of a frame.
+  private static let stackDump = "stack dump ["
+
   /// The line without the number before it.
   private static func numbered(_ line: TextBytes) -> (UInt64?, TextBytes) {
+    let line = line.has(prefix: stackDump) ? line.dropFirst(stackDump.utf8.count - 1) : line
     // Open MPI: "[ 0] /lib/libc.so.6(+0x42520)[0x7f93]".
     if line.first == UInt8(ascii: "["), let close = line.first(of: "] "),
       let number = line[1 + line.startIndex..<close].trimmed.decimal

@@ -86,7 +86,7 @@ struct GlogText {
   /// The stack begins where the kernel calls the handler; what the signal interrupted is the place of the fault.
   private mutating func leaveOutHandler() {
     guard let fault, fault.address != 0 else {
-      let isCall = frames.first.map { $0.frame.function.map(Self.restorers.contains) ?? (signal != nil) } ?? false
+      let isCall = frames.first.map { $0.frame.function.map(HandlerFrames.isRestorer) ?? (signal != nil) } ?? false
       if isCall, frames.count > 1 { frames.removeFirst() }
       return
     }
@@ -94,12 +94,10 @@ struct GlogText {
       frames.removeFirst(index)
     } else {
       // The walk passed over the place of the fault.
-      if frames.first.map({ $0.frame.function.map(Self.restorers.contains) ?? true }) ?? false { frames.removeFirst() }
+      if frames.first.map({ $0.frame.function.map(HandlerFrames.isRestorer) ?? true }) ?? false { frames.removeFirst() }
       frames.insert((fault, nil), at: 0)
     }
   }
-
-  private static let restorers: Set = ["_sigtramp", "__restore_rt", "(unknown)"]
 
   private var operatingSystem: OperatingSystem {
     let names = Set(frames.compactMap(\.frame.function))
@@ -144,7 +142,7 @@ struct GlogText {
     let name = words[sign...].prefix { $0.isLetter || $0.isDigit }
     var received = Received(name: name.string)
     let address = words.between("(@", ")") ?? words.after(") (")?.dropLast()
-    let isFault = ["SIGSEGV", "SIGBUS", "SIGILL", "SIGFPE", "SIGTRAP"].contains(received.name)
+    let isFault = SignalWords.names.contains(received.name) && received.name != "SIGABRT"
     if isFault, let address = address?.address, !isSender(address) { received.address = address }
     if var rest = line.after(" received by PID "), let number = rest.takeNumber() {
       received.process = Int32(exactly: number)
@@ -157,7 +155,7 @@ struct GlogText {
   /// Whether what the handlers print as an address is the sender of a signal: the kernel has the user and the process in the same place.
   private static func isSender(_ address: UInt64) -> Bool {
     let (user, process) = (address >> 32, address & 0xffff_ffff)
-    return (1...0xffff).contains(user) && (1..<4_194_304).contains(process) && user < 0x1000
+    return (1..<0x1000).contains(user) && (1..<4_194_304).contains(process)
   }
 
   /// "F0604 12:00:00.000000  1234 gear.cc:42] Check failed: a == b (1 vs. 2)": the message of a line that ends the process.
@@ -201,76 +199,5 @@ struct GlogText {
     }
     if !rest.isEmpty, !rest.equals("(unknown)"), !rest.equals("(nil)") { frame.function = rest.string }
     return (frame, nil)
-  }
-}
-
-/// Reads the stacks that Envoy writes at a signal.
-///
-/// Source: Envoy, source/server/backtrace.h.
-enum EnvoyText {
-  static func isIn(_ lines: [TextBytes]) -> Bool {
-    guard let head = lines.firstIndex(where: { end($0) != nil }) else { return false }
-    return lines[head...].contains { frame($0) != nil }
-  }
-
-  static func read(_ lines: [TextBytes], _ stacks: inout ToolStacks) {
-    var found: SignalWords.End?
-    var last: UInt64?
-    for line in lines {
-      if let end = end(line) {
-        if found != nil { break }
-        found = end
-      } else if found != nil, let (number, frame) = frame(line) {
-        if let last, number <= last { break }
-        if stacks.threads.isEmpty { stacks.beginThread(isCrashed: true) }
-        stacks.addGap(before: number, after: last ?? (number == 1 ? 0 : nil))
-        last = number
-        stacks.add(frame)
-      }
-    }
-    stacks.builder.snapshot.system.operatingSystem = .linux
-    if let found { stacks.setSignal(found.name, address: found.address) }
-    // The first frame is where the kernel calls the handler.
-    let frames = stacks.threads.last?.frames ?? []
-    if frames.count > 1, stacks.threads.last?.elided.isEmpty == true,
-      frames[0].function.map({ $0 == "__restore_rt" }) ?? true
-    {
-      stacks.leaveOutHandler(1, of: 0)
-    }
-  }
-
-  /// "Caught Segmentation fault, suspect faulting address 0x0".
-  private static func end(_ line: TextBytes) -> SignalWords.End? {
-    guard let words = line.after("Caught "), let name = SignalWords.name(words),
-      let place = words.after("suspect faulting address ")
-    else { return nil }
-    // The address of a signal that was sent is its sender.
-    return SignalWords.End(name: name, address: name == "SIGABRT" ? nil : place.leadingHexadecimal)
-  }
-
-  /// "#1: Envoy::Router::ConfigImpl::route() [0xb78bd5]", "#0: [0x7fc5b6b6d4b0]", "#0 0x4b47a5", "#1 Envoy::turn(bool) at gear.cc:262".
-  private static func frame(_ line: TextBytes) -> (number: UInt64, frame: RecordedFrame)? {
-    guard let sign = line.first(of: "#") else { return nil }
-    var rest = line[(sign + 1)...]
-    guard let number = rest.takeNumber(), number < 4096 else { return nil }
-    if rest.first == UInt8(ascii: ":") { rest = rest.dropFirst() }
-    rest = rest.trimmed
-    var frame = RecordedFrame(address: 0)
-    if rest.last == UInt8(ascii: "]"), let open = rest.last(of: "[0x") {
-      guard let address = rest[(open + 1)...].dropLast().number else { return nil }
-      frame.address = address
-      let name = rest[..<open].trimmed
-      if !name.isEmpty { frame.function = name.string }
-    } else if rest.has(prefix: "0x"), let address = rest.address {
-      frame.address = address
-    } else if let mark = rest.last(of: " at "),
-      let place = rest[(mark + 4)...].prefix(while: { $0 != 0x20 }).sourcePlace
-    {
-      frame.function = rest[..<mark].string
-      (frame.file, frame.line) = (place.file.string, place.line)
-    } else {
-      return nil
-    }
-    return (number, frame)
   }
 }

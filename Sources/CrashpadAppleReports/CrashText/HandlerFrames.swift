@@ -18,7 +18,7 @@ enum HandlerFrames {
   ///   - hasRestorer: whether such stacks always have the frame by which the kernel calls, also where they leave out the handler.
   static func count(_ frames: [Frame], signal: String?, hasRestorer: Bool = false) -> Int? {
     let frames = Array(frames.prefix(12))
-    if let call = frames.firstIndex(where: { frame in restorers.contains { $0 == frame.function } }) { return call + 1 }
+    if let call = frames.firstIndex(where: { $0.function.map(isRestorer) ?? false }) { return call + 1 }
     if let handler = frames.prefix(8).lastIndex(where: { $0.function.map(PastedLine.isHandler) ?? false }) {
       let below = frames.indices.dropFirst(handler + 1)
       if let call = below.prefix(5).first(where: { isUnnamedCall(frames[$0]) }) { return call + 1 }
@@ -45,7 +45,10 @@ enum HandlerFrames {
     return ["libpthread.so", "libpthread-2.", "libc.so.", "libc-2."].contains { file.has(prefix: $0) }
   }
 
-  private static let restorers = [
+  /// Whether a function is one by which the system calls a handler of signals.
+  static func isRestorer(_ function: String) -> Bool { restorers.contains(function) }
+
+  private static let restorers: Set = [
     "__restore_rt", "__default_rt_sa_restorer", "__default_sa_restorer", "__kernel_rt_sigreturn", "_sigtramp",
     "<signal handler called>",
   ]

@@ -150,12 +150,12 @@ enum PastedLine {
       if let name = SignalWords.name(rest.drop { $0 == UInt8(ascii: "(") }) { return name }
       if words == "Received fatal signal: " {
         let name = rest.prefix { $0.isLetter }.string
-        return ["SIGSEGV", "SIGABRT", "SIGFPE", "SIGILL", "SIGBUS", "SIGTRAP"].contains(name) ? name : nil
+        return SignalWords.names.contains(name) ? name : nil
       }
       guard let number = rest.takeNumber() else { continue }
       let isEnd =
         rest.isEmpty || rest.first.map { " .,;:".utf8.contains($0) } == true
-      return isEnd ? [4: "SIGILL", 5: "SIGTRAP", 6: "SIGABRT", 8: "SIGFPE", 11: "SIGSEGV"][number] : nil
+      return isEnd ? SignalWords.name(ofNumber: number) : nil
     }
     return nil
   }
@@ -193,10 +193,9 @@ enum PastedLine {
   /// People quote such words in sentences.
   static func beginsMessage(_ line: TextBytes, _ start: Int) -> Bool {
     let before = line[..<start].trimmed
-    guard let last = before.last, before.endIndex < start || [0x3a, 0x5d, 0x3e].contains(last) else {
-      return before.isEmpty
-    }
-    return [":", "]", ")", "|", ">", "-", "`"].contains { UInt8(ascii: $0) == last }
+    guard let last = before.last else { return true }
+    let isApart = before.endIndex < start
+    return isApart ? TextBytes.endsStart(last) || last == UInt8(ascii: "`") : ":]>".utf8.contains(last)
   }
 
   /// "[123:45:0603/143054.18:FATAL:curve.cc(48)] Check failed: speed > 0 (0 vs. 0)" of Chromium's code, from the words on.

@@ -10,6 +10,9 @@ extension TextBytes {
 
   static func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 || byte == 0x0d || byte == 0 }
 
+  /// Whether a program that writes a log may end what it writes before a message with a character.
+  static func endsStart(_ byte: UInt8) -> Bool { ":]|>-)".utf8.contains(byte) }
+
   /// The text without surrounding blanks.
   var trimmed: TextBytes {
     guard let start = firstIndex(where: { !Self.isBlank($0) }), let last = lastIndex(where: { !Self.isBlank($0) })

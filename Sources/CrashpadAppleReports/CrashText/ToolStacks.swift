@@ -12,6 +12,17 @@ enum SignalWords {
     ("Trace/breakpoint trap", "SIGTRAP"),
   ]
 
+  /// The names of the signals by which processes crash.
+  static let names = Set(all.map(\.name))
+
+  /// The name of such a signal by its number, if all systems share that number.
+  static func name(ofNumber number: UInt64) -> String? {
+    guard let number = UInt32(exactly: number), case let name = darwinSignalName(number), names.contains(name),
+      linuxSignalName(Int32(bitPattern: number)) == name
+    else { return nil }
+    return name
+  }
+
   /// The name of the signal that a text begins with the words of.
   static func name(_ text: TextBytes) -> String? { all.first { text.has(prefix: $0.words) }?.name }
 
@@ -197,6 +208,9 @@ extension TextBytes {
     guard let line = numbers.first.flatMap({ UInt32(exactly: $0) }), !path.isEmpty else { return nil }
     return (path, line)
   }
+
+  /// The pointer at the start as printf(3) writes one, or without "0x".
+  var leadingPointer: UInt64? { has(prefix: "(nil)") ? 0 : leadingHexadecimal }
 
   /// The hexadecimal number at the start, with or without "0x".
   var leadingHexadecimal: UInt64? {

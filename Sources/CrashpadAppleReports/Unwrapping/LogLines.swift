@@ -102,15 +102,12 @@ enum LogLines {
     let line = line.prefix(longestStart + 64)
     for words in heads {
       guard let start = line.first(of: words), start > line.startIndex, start - line.startIndex <= longestStart,
-        !line[..<start].trimmed.isEmpty, isEndOfStart(line[start - 1]), !line[..<start].has(suffix: "Observed a ")
+        !line[..<start].trimmed.isEmpty, TextBytes.isBlank(line[start - 1]) || TextBytes.endsStart(line[start - 1]),
+        !line[..<start].has(suffix: "Observed a ")
       else { continue }
       return start
     }
     return nil
-  }
-
-  private static func isEndOfStart(_ byte: UInt8) -> Bool {
-    TextBytes.isBlank(byte) || [":", "]", "|", ">", "-", ")"].contains { UInt8(ascii: $0) == byte }
   }
 
   /// First words that are messages: the frames below them stand on lines of their own.

@@ -57,7 +57,7 @@ private struct MixedReportFinder {
     return found
   }
 
-  /// Reads an object that begins a line. Returns the offset behind it; nil if it is none.
+  /// Reads an object that begins a line. Returns the offset behind the object; nil if the line begins no object.
   private mutating func readJSON(_ start: Int) -> Int? {
     let tree = unsafe JSONTree(text.span.bytes, from: start, limit: JSONTree.maximumValues)
     guard let root = tree.root, tree.failure == nil else {

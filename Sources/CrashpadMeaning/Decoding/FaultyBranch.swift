@@ -75,7 +75,6 @@ package struct FaultyBranch: Sendable, Hashable {
 }
 
 extension ExceptionSnapshot {
-  /// Whether the processor refused an address of x86-64 that it did not report: a general protection fault.
   /// Whether the processor may have refused an address that it does not report: x86-64 does so for one that no pointer can have.
   /// Old writers left out the code that tells, and then an address of 0 may be none.
   package func mayHideAddress(on architecture: CPUArchitecture) -> Bool {
@@ -83,6 +82,7 @@ extension ExceptionSnapshot {
     return isGeneralProtection || kind == .linuxSignal && code == 11 && !isInfoKnown && address == 0
   }
 
+  /// Whether the processor refused an address of x86-64 that it did not report: a general protection fault.
   package var isGeneralProtection: Bool {
     switch kind {
     case .linuxSignal: code == 11 && info == 0x80

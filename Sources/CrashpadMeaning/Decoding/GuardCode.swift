@@ -15,9 +15,7 @@ package struct GuardCode: Sendable {
   package let name: String
 
   package init(code: UInt64, subcode: UInt64?) {
-    // The first systems with guards had those of file descriptors alone, and no bits for the type.
-    let isFirst = code >> 61 == 0 && (1...0x3f).contains(code >> 32)
-    type = isFirst ? 2 : code >> 61 & 7
+    type = Self.isOfFirstSystems(code) ? 2 : code >> 61
     flavor = code >> 32 & 0x1fff_ffff
     target = UInt32(truncatingIfNeeded: code)
     let (type, flavor, target) = (self.type, self.flavor, self.target)
@@ -34,6 +32,12 @@ package struct GuardCode: Sendable {
     name = words.joined(separator: " ")
     facts = Self.facts(type: type, flavor: flavor, target: target, subcode: subcode)
   }
+
+  /// Whether a first code says what was misused, and how. Without a type, reports have the target and the payload in its place.
+  package static func hasFlavor(_ code: UInt64) -> Bool { code >> 61 != 0 || isOfFirstSystems(code) }
+
+  /// The first systems with guards had those of file descriptors alone, and no bits for the type.
+  private static func isOfFirstSystems(_ code: UInt64) -> Bool { (1...0x3f).contains(code >> 32) }
 
   private static func facts(type: UInt64, flavor: UInt64, target: UInt32, subcode: UInt64?) -> [DecodedFact] {
     func fact(_ label: String, _ value: UInt64?) -> DecodedFact? { value.map { DecodedFact(label, hex($0)) } }

@@ -75,8 +75,7 @@ package struct ExceptionDescription: Sendable, Hashable {
       let decoded = ResourceCode(code: first, subcode: second)
       return words(first, type, decoded.name, decoded.facts, decoded.rows, "more of a resource than the system allows")
     case 12:
-      // Without a type, reports have the target and the payload in place of the code.
-      if first >> 61 == 0 { return words(0, type, type.name, [], [], "a guarded resource was misused") }
+      if !GuardCode.hasFlavor(first) { return words(0, type, type.name, [], [], "a guarded resource was misused") }
       let decoded = GuardCode(code: first, subcode: second)
       return words(first, type, decoded.name, decoded.facts, decoded.rows, "a guarded resource was misused")
     case 1, 2, 3, 5, 6:

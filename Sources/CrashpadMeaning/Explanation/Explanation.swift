@@ -75,23 +75,14 @@ package struct Explanation: Sendable {
 struct ExplanationBuilder {
   let crash: CrashEvidence
   var result = Explanation()
-  /// The description of the crash's exception: to look it up takes longer than most steps of an explanation.
-  private let description: ExceptionDescription?
+  /// The description of the crash's exception; nil without one. To look it up takes longer than most steps of an explanation.
+  let description: ExceptionDescription?
+  /// Empty without an exception.
+  var exceptionTitle: String { description?.title ?? "" }
 
   init(_ crash: CrashEvidence) {
     self.crash = crash
     description = crash.exception.map { ExceptionDescription($0, crash.system) }
-  }
-
-  func describe(_ exception: ExceptionSnapshot) -> ExceptionDescription {
-    if let known = crash.exception, let description, known.kind == exception.kind, known.code == exception.code,
-      known.info == exception.info, known.address == exception.address, known.codes == exception.codes,
-      known.signal == exception.signal, known.isInfoKnown == exception.isInfoKnown,
-      known.isAddressKnown == exception.isAddressKnown
-    {
-      return description
-    }
-    return ExceptionDescription(exception, crash.system)
   }
 
   var report: ReportSnapshot? { crash.report }
@@ -156,11 +147,10 @@ struct ExplanationBuilder {
   /// Names the exception and the termination as the report has them, unless the summary does.
   private mutating func nameCodes() {
     var texts: [String] = []
-    if let exception = crash.exception {
-      let title = describe(exception).title
+    if crash.exception != nil {
       // The codes of a guard or resource may be in the termination alone.
-      let type = title.firstRange(of: " / ").map { String(title[..<$0.lowerBound]) } ?? title
-      if !result.summary.containsBytes(type) { texts.append("The exception: \(title).") }
+      let type = exceptionTitle.firstRange(of: " / ").map { String(exceptionTitle[..<$0.lowerBound]) } ?? exceptionTitle
+      if !result.summary.containsBytes(type) { texts.append("The exception: \(exceptionTitle).") }
     }
     if let text = termination.flatMap({ $0.codeText }), !result.summary.containsBytes(text) {
       texts.append("The termination: \(text).")

@@ -5,23 +5,22 @@ internal import CrashpadSnapshot
 /// The evidence that the address of a fault has, and the instruction at it.
 extension ExplanationBuilder {
   mutating func addAddress(_ exception: ExceptionSnapshot) {
-    let names = describe(exception).title
     noteHidden(exception)
     guard isAccess(exception) && exception.hasRecordedAddress || crash.hiddenAddress != nil else { return }
     let address = crash.hiddenAddress ?? exception.address
-    if explainAllocator(names, address) { return }
+    if explainAllocator(address) { return }
     let pattern = AddressPattern(
       address, on: CodeMeaning.Platform(crash.system.architecture), intended: report?.intendedAddress,
       addressBits: crash.system.operatingSystem == .ios ? 39 : 47)
-    if pattern == nil || address < 0x1000 && sendsToObject, addObject(names) { return }
-    if explainJump(toNumber: address, names, exception) { return }
+    if pattern == nil || address < 0x1000 && sendsToObject, addObject(exceptionTitle) { return }
+    if explainJump(toNumber: address, exception) { return }
     if let pattern, crash.hiddenAddress != nil || !exception.isGeneralProtection {
       let facts = pattern.facts.reduce("") { "\($0) (\($1.label) \($1.text))" }
       note("The address \(hex(address)): \(pattern.row.event)\(facts).")
       result.advice = pattern.row.advice + result.advice
       add(pattern.row)
       if let headline = pattern.row.headline {
-        result.summary = "\(names): \(headline)."
+        result.summary = "\(exceptionTitle): \(headline)."
       } else if noteObject() {
         result.advice.append(Self.objectAdvice)
       }
@@ -29,7 +28,7 @@ extension ExplanationBuilder {
     if exception.isAtStack(nil, pageSize: crash.system.pageSize.map { UInt64($0) }), !isInStackGuard {
       let pointer = hex(exception.context?.stackPointer ?? 0)
       note("The address is at the stack pointer, \(pointer), where no stack is: a stack overflow is likely.")
-      result.summary = "\(names): the thread probably had no stack left."
+      result.summary = "\(exceptionTitle): the thread probably had no stack left."
       result.certainty = .inferred
       result.advice.insert("Look for endless recursion, and for large local variables.", at: 0)
     }
@@ -55,9 +54,9 @@ extension ExplanationBuilder {
 
   /// Whether an exception is of an access to memory, whose address the system tells.
   func isAccess(_ exception: ExceptionSnapshot) -> Bool {
-    let names = describe(exception).title
-    return (exception.kind == .mach && exception.code == 1 && !names.containsBytes("GPFLT"))
-      || ((names.hasPrefix("SIGSEGV") || names.hasPrefix("SIGBUS")) && names.containsBytes(" at 0x"))
+    return (exception.kind == .mach && exception.code == 1 && !exceptionTitle.containsBytes("GPFLT"))
+      || ((exceptionTitle.hasPrefix("SIGSEGV") || exceptionTitle.hasPrefix("SIGBUS"))
+        && exceptionTitle.containsBytes(" at 0x"))
       || WindowsParameters(exception).address != nil
   }
 
@@ -83,13 +82,13 @@ extension ExplanationBuilder {
   }
 
   /// Explains a program counter near 0: no field was accessed there.
-  private mutating func explainJump(toNumber address: UInt64, _ names: String, _ exception: ExceptionSnapshot) -> Bool {
+  private mutating func explainJump(toNumber address: UInt64, _ exception: ExceptionSnapshot) -> Bool {
     guard address < 0x1000, let thread = crash.crashedThread, let top = thread.frames.first, top.module == nil,
       isJump(to: address, top, exception)
     else { return false }
     note("The program counter is \(hex(address)), where no code is", thread, frame: 0)
     result.summary =
-      "\(names): a call, a jump or a return through a pointer that is "
+      "\(exceptionTitle): a call, a jump or a return through a pointer that is "
       + (address == 0 ? "null." : "no address of code.")
     result.advice.insert(Self.branchAdvice, at: 0)
     return true
@@ -142,14 +141,15 @@ extension ExplanationBuilder {
 
   /// Explains a fault in an allocator at an address near 0: the offset is that of a field of the allocator's own, and says
   /// nothing of the program.
-  private mutating func explainAllocator(_ names: String, _ address: UInt64) -> Bool {
+  private mutating func explainAllocator(_ address: UInt64) -> Bool {
     guard address < 0x1000, let thread = crash.crashedThread, let top = thread.frames.first, top.isOfAllocator else {
       return false
     }
     note("The fault is in the allocator, in \(top.text)", thread, frame: 0)
     let given = "a pointer that is no block of its heap, or that is no longer one"
     result.summary =
-      "\(names): the allocator met " + (thread.frames.prefix(4).contains(where: \.takesBlock) ? "\(given), or " : "")
+      "\(exceptionTitle): the allocator met "
+      + (thread.frames.prefix(4).contains(where: \.takesBlock) ? "\(given), or " : "")
       + "memory of its own that was overwritten."
     result.certainty = .inferred
     result.advice.insert(
@@ -160,7 +160,6 @@ extension ExplanationBuilder {
   /// Explains a call, a jump or a return to an address that no code can have.
   mutating func addBranch(_ exception: ExceptionSnapshot) {
     guard let branch = crash.branch, exception.isGeneralProtection, let thread = crash.crashedThread else { return }
-    let names = describe(exception).title
     let (verb, event) =
       switch branch.kind {
       case .call: ("calls", "a call through a wrong pointer")
@@ -178,16 +177,16 @@ extension ExplanationBuilder {
       case nil: "an address in memory that was not captured."
       }
     note("The instruction \(verb) \(target)", thread, frame: 0)
-    result.summary = "\(names): probably \(event)."
+    result.summary = "\(exceptionTitle): probably \(event)."
     result.certainty = .inferred
     result.advice = [advice]
   }
 
   /// Explains a fault in a function of a runtime that uses an object, at an address that says nothing.
   @discardableResult
-  mutating func addObject(_ names: String) -> Bool {
+  mutating func addObject(_ title: String) -> Bool {
     guard noteObject() else { return false }
-    result.summary = "\(names): the object was probably freed before its use, or the pointer is not one to an object."
+    result.summary = "\(title): the object was probably freed before its use, or the pointer is not one to an object."
     result.certainty = .inferred
     result.advice.insert(Self.objectAdvice, at: 0)
     return true

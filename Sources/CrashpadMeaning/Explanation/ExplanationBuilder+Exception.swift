@@ -5,16 +5,15 @@ internal import CrashpadSnapshot
 /// The explanation of the exception.
 extension ExplanationBuilder {
   mutating func explainException() {
-    guard let exception = crash.exception else {
+    guard let exception = crash.exception, let description else {
       if report?.kind == .resource { return explainResourceText() }
       return explainWithoutException()
     }
-    let description = describe(exception)
     if exception.kind == .mach, exception.code == 11, exception.codes.count < 2 || exception.codes[1] == 0 {
       return explainResourceText()
     }
     if exception.kind == .mach, exception.code == 12, exception.codes.count > 1,
-      exception.codes[1] >> 61 != 0 || (1...0x3f).contains(exception.codes[1] >> 32)
+      GuardCode.hasFlavor(exception.codes[1])
     {
       return explainGuard(exception.codes[1], exception.codes.count > 2 ? exception.codes[2] : nil)
     }
@@ -35,8 +34,8 @@ extension ExplanationBuilder {
     }
     result.summary = "\(description.title): \(description.explanation ?? "its meaning is not known")."
     for sentence in WindowsParameters(exception).notes { note(sentence) }
-    if crash.lacksStackForHandler { explainFullStack(exception, description.title) }
-    explainRaise(exception, description.title)
+    if crash.lacksStackForHandler { explainFullStack(exception) }
+    explainRaise(exception)
     if let last = crash.handlerSignal { explainEnd(byHandlerOf: exception, last) }
     explainRaisedAgain(exception)
     explainEarlierFaults()
@@ -50,24 +49,24 @@ extension ExplanationBuilder {
   }
 
   /// The kernel had no room on the stack for a handler of the program, which has no alternate stack.
-  private mutating func explainFullStack(_ exception: ExceptionSnapshot, _ title: String) {
+  private mutating func explainFullStack(_ exception: ExceptionSnapshot) {
     let pointer = hex(exception.context?.stackPointer ?? 0)
     note(
       "The stack pointer, \(pointer), is at the end of the thread's stack: the kernel had no room there to call a handler of the program."
     )
-    result.summary = "\(title): the thread probably had no stack left."
+    result.summary = "\(exceptionTitle): the thread probably had no stack left."
     result.certainty = .inferred
     result.advice = ["Look for endless recursion, and for large local variables."]
   }
 
   /// SIGABRT that a program sent to a thread of its own without abort().
-  private mutating func explainRaise(_ exception: ExceptionSnapshot, _ title: String) {
+  private mutating func explainRaise(_ exception: ExceptionSnapshot) {
     guard exception.kind == .linuxSignal, exception.code == 6, exception.sending == .tgkill,
       exception.isOfItself == true, let thread = crash.crashedThread, thread.frames.first?.function != nil,
       !thread.frames.prefix(Self.raiseDepth).contains(where: { $0.function?.containsBytes("abort") ?? true })
     else { return }
     result.endedBy = ["The process itself, with raise() or pthread_kill()."]
-    result.summary = "\(title): the process sent the signal to itself."
+    result.summary = "\(exceptionTitle): the process sent the signal to itself."
     note("No abort() is on the stack", thread, frame: 0)
   }
 
@@ -101,7 +100,7 @@ extension ExplanationBuilder {
   private mutating func explainEarlierFaults() {
     guard let thread = crash.crashedThread else { return }
     for earlier in crash.earlierFaults where earlier.frame < thread.frames.count {
-      let title = describe(earlier.exception).title
+      let title = ExceptionDescription(earlier.exception, crash.system).title
       note(
         "A handler of the program was running for an earlier fault, \(title), in \(thread.frames[earlier.frame].text)"
           + (earlier.isRepaired ? "; the memory permits that access by now, as if the handler had repaired it" : ""),
@@ -148,9 +147,8 @@ extension ExplanationBuilder {
     handled.exception = nil
     handled.threads[index].frames.removeFirst(signal + 1)
     let row = EvidenceSearch.all.verdict(handled)?.row
-    let title = describe(exception).title
     result.summary =
-      "A crash reporter crashed (\(title)) while it handled the first crash"
+      "A crash reporter crashed (\(exceptionTitle)) while it handled the first crash"
       + (row.map { ": \($0.event.prefix(1).lowercased())\($0.event.dropFirst())." } ?? ".")
     result.certainty = .shown
     result.advice = row?.advice ?? []
@@ -330,7 +328,7 @@ extension ExplanationBuilder {
   mutating func takeGeneral(_ event: String, _ exception: ExceptionSnapshot?) {
     let event = String(sentence(event).dropLast())
     result.summary =
-      exception.map { "\(event) (\(describe($0).title))." } ?? "\(event)."
+      exception == nil ? "\(event)." : "\(event) (\(exceptionTitle))."
   }
 
   func shortened(_ text: String) -> String {

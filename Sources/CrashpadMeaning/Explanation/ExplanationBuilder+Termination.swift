@@ -278,21 +278,20 @@ extension ExplanationBuilder {
     }
     guard let namespace = termination.namespace.flatMap({ MeaningTable.namespace($0) }), let code = termination.code
     else { return }
-    let title = describe(exception).title
     if namespace.name == "SIGNAL" {
       let name = SignalNames.darwin.name(of: UInt32(truncatingIfNeeded: code))
       // No signal has the number 0: the end of the line was lost, or the system wrote none.
       guard let signal = exception.signal, code != 0, UInt64(signal) != code else { return }
       result.endedBy.append(
-        "The exception (\(title)) became \(SignalNames.darwin.name(of: signal)), but the termination says \(name): the"
+        "The exception (\(exceptionTitle)) became \(SignalNames.darwin.name(of: signal)), but the termination says \(name): the"
           + " process survived the exception, or was ended by another event.")
     } else if namespace.name != "GUARD", namespace.name != "PAC_EXCEPTION", namespace.name != "MTE_FAIL",
       exception.code != 11
     {
       result.endedBy.append(
-        "The exception says \(title), the termination \(namespace.name) \(hex(code)): the termination ended the process."
+        "The exception says \(exceptionTitle), the termination \(namespace.name) \(hex(code)): the termination ended the process."
       )
-      result.rows += describe(exception).rows
+      result.rows += description?.rows ?? []
     }
   }
 }

@@ -37,7 +37,7 @@ package struct SymbolFileIdentity: Sendable {
   package let debugIDs: [DebugID]
   /// NT_GNU_BUILD_ID of an ELF file.
   package let buildID: [UInt8]
-  /// The code id of a file of Windows, or that which a Breakpad file names; nil if there is none.
+  /// The code id of a Windows file, or the one that a Breakpad file names; nil if the file has no code id.
   package let codeID: WindowsCodeID?
 
   /// Detects the format from the first bytes. Throws `Errno`, `SymbolInputs.Compressed` or `SymbolFileIdentity.UnknownFormat`.

@@ -482,20 +482,3 @@ extension StackWalker {
     fileCode(at: address, module) ?? process.memory.word(address)
   }
 }
-
-extension FrameRules {
-  /// The caller's registers; nil if memory or a register is missing.
-  func caller(of callee: FrameRegisters, _ load: (UInt64) -> UInt64?) -> FrameRegisters? {
-    let mask: UInt64 = callee.architecture.addressSize == 8 ? .max : 0xffff_ffff
-    guard let canonical = frameAddress?.evaluate(callee, frameAddress: nil, load).map({ $0 & mask }),
-      let instruction = returnAddress?.evaluate(callee, frameAddress: canonical, load)
-    else { return nil }
-    var caller = callee.preserved()
-    for (number, expression) in registers {
-      caller[number] = expression.evaluate(callee, frameAddress: canonical, load).map { $0 & mask }
-    }
-    caller.stackPointer = canonical
-    caller.instructionPointer = instruction & mask
-    return caller
-  }
-}

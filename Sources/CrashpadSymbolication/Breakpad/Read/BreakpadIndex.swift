@@ -41,7 +41,7 @@ struct BreakpadIndex {
     )
   }
 
-  /// The id in the INFO CODE_ID record, which is in the lines behind MODULE; nil if there is none, or a part of its line only.
+  /// Reads the id in the INFO CODE_ID record, which follows the MODULE record; nil if the file lacks that record or ends within it.
   static func codeID(_ bytes: RawSpan) -> String? {
     var offset = bytes.lineEnd(from: bytes.markOfUTF8) + 1
     while offset < bytes.byteCount {
